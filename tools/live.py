@@ -31,11 +31,12 @@ FIGURES = {
     "10_sudoku": ("Figure 10.3", "sudoku"),
     "11_judges": ("Figure 11.2", "judges"),
     "12_words": ("Figure 12.2", "words"),
+    "13_who_leaves_early": ("Figure 13.2", "leavers"),
 }
 FRONT = "front"
 MAZE = ("weights/maze.js", "mazes.js", "maze_picture.js", "maze.js")
 TREES = ("transformer.js", "tree.js")
-SHARED = {FRONT: MAZE, "map": MAZE, "vote": ("weights/line.js",), "forest": TREES, "words": TREES}
+SHARED = {FRONT: MAZE, "map": MAZE, "vote": ("weights/line.js",), "forest": TREES, "words": TREES, "leavers": TREES[:1]}
 LOOKS = """body { margin: 0 auto; max-width: 52em; padding: 0.5em; font: 16px sans-serif; }
 body[data-theme="dark"] { background: #131416; }
 @media (prefers-color-scheme: dark) { body:not([data-theme="light"]) { background: #131416; } }"""

@@ -24,6 +24,7 @@ from ponder_course.mnist_rotation.patches import Patches
 from ponder_course.parity import lesson as parity
 from ponder_course.sudoku.lesson import CoverStep
 from ponder_course.sudoku.task import sudoku_groups
+from ponder_course.who_leaves_early import experiment as leavers
 from ponder_course.words.lesson import Walker
 from ponder_utils.pondernet import PonderNet
 
@@ -86,6 +87,8 @@ NETWORKS = {
     "words_word": of_lesson("12_words_networks", lambda: Walker("word"), carried="word"),
     "words_state": of_lesson("12_words_networks", lambda: Walker("state"), carried="state"),
     "words_state_four": of_figure("words_state_four", lambda: Walker("state")),
+    "leavers_plain": of_lesson("13_who_leaves_early_networks", lambda: leavers.untrained(0)),
+    "leavers_taught": of_lesson("13_who_leaves_early_taught", lambda: leavers.untrained(0)),
     "sudoku": of_lesson("10_sudoku_networks", sudoku_net),
 }
 

@@ -1,8 +1,8 @@
 // One layer of a transformer, again and again: in lesson 08 all nodes of a forest go through it, in lesson 12 one thought.
 // The token of a node is two addresses, its own and its parent's.
 
-// weights, as live_networks.py writes them; addresses: the name of theirs. {text(parents), token(node), ask(state): its
-// query, key and value; layer(states, their own asked, asked of those that they read) -> [new states, weights of whom
+// weights, as live_networks.py writes them; addresses: the name of theirs. {text(parents), pairs(tokens), token(node),
+// ask(state): its query, key and value; layer(states, their own asked, asked of those that they read) -> [new states, weights of whom
 // each reads]; heads}.
 live.transformer = (weights, addresses) => {
   const layers = ["attention.in_proj", "attention.out_proj", "mlp.0", "mlp.2", "heads"];
@@ -31,9 +31,10 @@ live.transformer = (weights, addresses) => {
     });
     return [next, reads];
   }
-  const text = (parents) => parents.map((parent, node) => Float64Array.from([node, parent].flatMap(address)));
+  const pairs = (tokens) => tokens.map((pair) => Float64Array.from(pair.flatMap(address)));
+  const text = (parents) => pairs(parents.map((parent, node) => [node, parent]));
   const token = (node) => Float64Array.from([...address(node), ...Array(half).fill(0)]);
-  return { text, token, ask, layer, heads };
+  return { text, pairs, token, ask, layer, heads };
 };
 
 // Lesson 08: (parents, alone?, n_steps) -> what nodes say after each step, [{names: logits, halt: logit, reads: weight of

@@ -74,8 +74,3 @@ def measure(reader: Reader, x: Tensor, in_earnest: bool) -> Row:
         "by_arrows": by_arrows,
         "statements_by_arrows": statements,
     }
-
-
-def both_ways(reader: Reader, x: Tensor) -> dict[str, Row]:
-    """Return what is measured "on paper" and "in earnest"."""
-    return {"on paper": measure(reader, x, in_earnest=False), "in earnest": measure(reader, x, in_earnest=True)}

@@ -18,15 +18,14 @@ class Statements(Addresses):  # .addresses: a vector of size / 2 for each variab
 
 class CausalStep(NodeStep):  # .attention, .mlp and the norms; .read(h): answer and halting logit
     def layer(self, h: Tensor, others: Tensor) -> Tensor:  # [batch, tokens, size] each
-        n_tokens = h.shape[1]
-        later = torch.ones(n_tokens, n_tokens, dtype=torch.bool, device=h.device).triu(1)
+        later = torch.ones(h.shape[1], h.shape[1], dtype=torch.bool, device=h.device).triu(1)
         heard, _ = self.attention(h, others, others, need_weights=False, attn_mask=later)
         new = self.norm_attention(h + heard)
         return self.norm_mlp(new + self.mlp(new))
 
 
 class Reader(nn.Module):
-    def __init__(self, n_variables: int, size: int = 64, N: int = 10) -> None:
+    def __init__(self, n_variables: int, size: int = 64, N: int = 8) -> None:
         super().__init__()
         self.n_variables, self.N = n_variables, N
         self.leave: Callable | None = None  # section 4
@@ -91,6 +90,8 @@ def read(
         leaves = here & (ready(y_hat, halt_logit) | (n == N))
         digits[leaves], loops[leaves] = y_hat[leaves].argmax(-1), n
         shown = torch.where(here[:, :, None], h, shown) if in_earnest else h
+        if (loops > 0).all():
+            break
     return digits, loops
 
 
@@ -100,14 +101,9 @@ def leave(left: Tensor, survival: Tensor, h: Tensor, lambda_n: Tensor) -> tuple[
 
 
 def teach(
-    reader: Reader,
-    task: ProgramTask,
-    seed: int,
-    updates: int,
-    N: int = 5,
-    leave: Callable | None = leave,
+    reader: Reader, task: ProgramTask, seed: int, updates: int, leave: Callable | None = leave
 ) -> Reader:
     taught = copy.deepcopy(reader)
-    taught.N, taught.leave = N, leave
+    taught.N, taught.leave = 5, leave
     torch.manual_seed(seed)  # of who sleeps
     return learn(taught, task, 1000 + seed, updates, lr=1e-3)

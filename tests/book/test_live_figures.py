@@ -24,6 +24,8 @@ from ponder_course.sudoku.lesson import halt as halt_sudokus
 from ponder_course.sudoku.lesson import on_boards, solve
 from ponder_course.sudoku.search import PUZZLES, fits, think_until_quiet
 from ponder_course.sudoku.task import SudokuTask, signs
+from ponder_course.who_leaves_early.lesson import by_head, read
+from ponder_course.who_leaves_early.task import ProgramTask
 from ponder_utils import PonderNet
 from ponder_utils.act import act_average
 from ponder_utils.halting import expected_steps, geometric_log_prior, halting_log_probs
@@ -202,6 +204,24 @@ def of_words(found):
     assert found["path"][-1] == ForestTask.answers(x)[0, found["asked"]]
 
 
+def of_leavers(found):
+    x, n, loop = torch.tensor([found["tokens"]]), len(found["leave"]), 0
+    loops = torch.tensor([[after or 99 for after in found["leave"]] + [99]])
+
+    def by_hand(y_hat, halt_logit):
+        nonlocal loop
+        loop += 1
+        ready = by_head(y_hat, halt_logit)
+        ready[:, :n] = loops[:, :n] <= loop
+        return ready
+
+    digits, taken = read(load(f"leavers_{found['kind']}").double(), x, 40, in_earnest=True, ready=by_hand)
+    assert found["loops"] == taken[0, -1]
+    assert found["right"] == (digits[0, -1] == 7)
+    only_these = x.where(x < 20, x - 20 + n)  # as a text of n variables has them
+    assert found["need"] == ProgramTask(n).needed_loops(only_these, loops)[0, -1]
+
+
 # In the browser. Of each figure: what is true of it, keys that change something, a state in which its goal is reached.
 FIGURES = {
     "units": (of_units, ["ArrowUp"], "899_730_730_730_730.k.160"),
@@ -216,6 +236,7 @@ FIGURES = {
     "sudoku": (of_sudoku, ["2"], ""),
     "judges": (of_judges, [" "], "two.0000001111010010.1001000000000110"),
     "words": (of_words, ["ArrowRight"], "word.00123456789abcde.15.4_9"),
+    "leavers": (of_leavers, [" "], "plain.110111011111"),
 }
 FIRST = {"map": "Stars", "front": "Stars"}  # the button without which a finger's tap does nothing
 FAR = {"digit": 30}  # by how much a hand must move: a pen

@@ -13,7 +13,7 @@ from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.common.training import fit, of_asked
 from ponder_course.who_leaves_early.lesson import CausalStep, Statements
-from ponder_course.who_leaves_early.task import DIGITS, N_QUESTIONS, N_VARIABLES, ProgramTask
+from ponder_course.who_leaves_early.task import DIGITS, N_QUESTIONS, N_VARIABLES, ProgramTask, two_chains
 from ponder_evidence.runs import grid
 from ponder_utils._check import check_choice
 from ponder_utils.halting import expected_steps
@@ -38,7 +38,7 @@ def learn(
     torch.manual_seed(seed)
     task = ProgramTask(max_depth=max_depth)
     layer = SleepyCausalStep(size, DIGITS)
-    model = PonderNet(EncodedStep(Statements(task.n_variables, size), layer), N)
+    model = PonderNet(EncodedStep(Statements(task.n_variables + DIGITS + 1, size), layer), N)
     loss = PonderLoss(nn.CrossEntropyLoss(reduction="none"), 0.8, beta=0.03)
     return fit(model, of_asked(loss), partial(task.batch, batch), updates, lr=lr, seed=seed)[0]
 
@@ -98,6 +98,12 @@ def run(seed: int, **setting: Any) -> Row:
     model = learn(seed, **setting)
     taken = model.eval().predict(example(), "threshold", max_steps=TEST_STEPS).steps[0].tolist()
     return rounded(measure(model, test_programs()) | {"example": taken})
+
+
+def run_two_chains(seed: int, **setting: Any) -> Row:
+    """Train such a network, and measure it on texts of two chains, where no digit is used more than the other."""
+    texts = two_chains(ProgramTask(), 400, torch.Generator().manual_seed(101))
+    return rounded(measure(learn(seed, **setting), texts))
 
 
 def documentation() -> tuple[Tensor, str]:
@@ -165,5 +171,6 @@ TEXT.append({"loss": "last", "loops": LOOPS, "seed": 0})  # which does not learn
 
 EXPERIMENTS = {
     "main": grid("08_programs_main", run, seeded([{}], 2), {"updates": 5}),
+    "two_chains": grid("08_programs_two_chains", run_two_chains, seeded([{}], 2), {"updates": 5}),
     "text": grid("08_programs_text", run_text, TEXT, {"updates": 5}, n_short=len(KINDS)),
 }
