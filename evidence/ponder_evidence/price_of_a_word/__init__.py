@@ -1,0 +1,1 @@
+"""Stored runs of lesson 14."""
