@@ -17,4 +17,5 @@ LESSONS = (
     "judges",
     "words",
     "who_leaves_early",
+    "price_of_a_word",
 )

@@ -60,18 +60,17 @@ def measure(writer: Writer, x: Tensor) -> Row:
 
 
 def expected_reward(log_probs: Tensor, x: Tensor, tau: float, N: int = 40) -> Tensor:
-    """Return the mean reward over all chains that may be drawn, for each node of texts x that is asked: [texts, nodes].
+    """Return the mean reward over all chains that `write` may draw, for each node of texts x: [texts, nodes].
 
-    log_probs: of the word after each name, [texts, nodes, nodes + 1]. A chain that has not stopped after N words, each
-    at price tau, is wrong. It carries gradients.
+    log_probs: of the word after each name, [texts, nodes, nodes + 1]. It carries gradients.
     """
     n_nodes = x.shape[1]
     p_next, p_stop = log_probs.exp().split([n_nodes, 1], dim=2)
-    at = one_hot(torch.arange(n_nodes), n_nodes).float().expand(len(x), -1, -1)  # p of the word, for each node asked
     roots = one_hot(ForestTask.answers(x), n_nodes)
-    found = torch.zeros(x.shape)
-    for _ in range(N):
+    at = torch.eye(n_nodes).expand(len(x), -1, -1).to(log_probs)  # of each node asked: where its chain is, in p
+    found = torch.zeros_like(at[:, 0])
+    for _ in range(N + 1):
         found = found + (at * roots * p_stop.mT).sum(2)
         at = at @ p_next
         found = found - tau * at.sum(2)
-    return found + (at * roots * p_stop.mT).sum(2)
+    return found
