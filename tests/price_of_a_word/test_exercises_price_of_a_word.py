@@ -11,7 +11,7 @@ def by_arrows(depths):
 
 
 WRONG = {
-    "cliff": [
+    "law": [
         lambda depths: len(depths) / sum(depths),  # what a whole chain costs, roots among those who are asked
         lambda depths: sum(d > 0 for d in depths) / sum(depths),  # whole chains alone: silence is the better one
         lambda depths: sum(depths) / sum(d * d for d in depths),  # arrows to go from the first node on, at each
@@ -19,5 +19,5 @@ WRONG = {
         lambda depths: 1 / max(depths),  # nobody is paid for the farthest
     ],
 }
-RIGHT = {"cliff": [by_arrows]}
+RIGHT = {"law": [by_arrows]}
 test_answers = test_of_answers("14_price_of_a_word", WRONG, RIGHT)

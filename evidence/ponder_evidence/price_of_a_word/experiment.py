@@ -26,19 +26,26 @@ PRICES = {
     "chains": (0.11, 0.14, 0.16, 0.18, 0.22),
     "shallow": (0.4, 0.5, 0.56, 0.64, 0.8),
 }
-FIRST = (0.1, 0.2, 0.28)
 
 
-def run(order: str, trees: str, batch: int, seed: int, updates: int = UPDATES, n_texts: int = 40) -> Row:
+def run(
+    order: str,
+    trees: str,
+    batch: int,
+    seed: int,
+    prices: Sequence[float] = (),
+    updates: int = UPDATES,
+    n_texts: int = 40,
+) -> Row:
     """Show a writer chains that dither, reward copies of it at two prices, one after the other, and measure each.
 
     order: "last" is first rewarded at LOW and then at each price; "first" at each price and then at LOW. batch: texts
-    an update at each price; LOW always has 24. "shown", "LOW" (for "last") and "free": what is measured of the writer
-    before, of the first stage, and after a stage without a price (for "last"). "by_price": {price: [after the first
-    stage at it, and for "first" after LOW]}.
+    an update at each price; LOW always has 24. prices: those of PRICES, if none are given. For "last", "LOW" is what is
+    measured after the first stage, and "free" after one without a price. "by_price": {price: [after the stage at it,
+    and for "first" after LOW]}. "shown": before all stages.
     """
     task, x = TREES[trees], texts_of(trees, n_texts)
-    prices = PRICES[trees] if order == "last" else FIRST
+    prices = prices or PRICES[trees]
     start = shown(seed, TAUGHT if updates == UPDATES else updates)
     found: Row = {"shown": measure(start, x), "by_price": {}}
     if order == "last":
@@ -88,15 +95,15 @@ def run_from_nothing(seed: int, updates: int = 2 * UPDATES, n_texts: int = 40) -
 SHORT: Row = {"updates": 3, "n_texts": 3}
 FRESH = range(1, 11)  # all settings were chosen on seeds 100 to 102
 LAST = {"order": "last", "batch": 24}
+FIRST = {"order": "first", "batch": 24, "trees": "forests", "prices": [0.2, 0.28, 0.4]}  # 0.4: once seed 1 was seen
+LARGE = {"trees": "forests", "batch": 128, "prices": [0.25, 0.28]}
 EXPERIMENTS = {
     "main": grid("14_price_main", run, seeded([LAST | {"trees": "forests"}], FRESH), SHORT),
-    "first": grid("14_price_first", run, seeded([LAST | {"order": "first", "trees": "forests"}], FRESH), SHORT),
+    "first": grid("14_price_first", run, seeded([FIRST], FRESH), SHORT),
     "trees": grid(
         "14_price_trees", run, seeded([LAST | {"trees": "chains"}, LAST | {"trees": "shallow"}], FRESH), SHORT
     ),
-    "batch": grid("14_price_batch", run, seeded([LAST | {"trees": "forests", "batch": 128}], FRESH), SHORT),
-    "exact": grid(
-        "14_price_exact", run_exactly, seeded([{"trees": "forests", "prices": [0.25, 0.28, 0.32]}], FRESH), SHORT
-    ),
+    "batch": grid("14_price_batch", run, seeded([LAST | LARGE], FRESH[:3]), SHORT),
+    "exact": grid("14_price_exact", run_exactly, seeded([{"trees": "forests", "prices": [0.28]}], FRESH[:3]), SHORT),
     "nothing": grid("14_price_nothing", run_from_nothing, seeded([{}], FRESH), SHORT),
 }
