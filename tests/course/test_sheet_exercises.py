@@ -12,6 +12,7 @@ from ponder_course.common.notebook import attempt
 from ponder_course.light_cone.sheet import check_left_step
 from ponder_course.map_of_thought.sheet import check_maze_step
 from ponder_course.pondernet_theory.sheet import check_ponder_loss
+from ponder_course.price_of_a_word.sheet import check_loss
 from ponder_course.words.sheet import check_write
 
 
@@ -152,6 +153,11 @@ def one_word(read, asked, n_steps, right):
 
 
 WRONG = [
+    (check_loss, lambda rewards, log_p: -(rewards * log_p).mean(), "are pushed by"),
+    (check_loss, lambda rewards, log_p: ((rewards - rewards.mean(1, keepdim=True)) * log_p).mean(), "are pushed by"),
+    (check_loss, lambda rewards, log_p: -((rewards - rewards.mean()) * log_p).mean(), "a mean of its own"),
+    (check_loss, lambda rewards, log_p: -(rewards - rewards.mean(1, keepdim=True)).mean(), "no gradient"),
+    (check_loss, lambda rewards, log_p: -((rewards - rewards.mean(1, keepdim=True)) * log_p).mean(1), "one number"),
     (check_train, never_to_zero, "set them to zero"),
     (check_train, no_step, "the optimiser took no step"),
     (check_train, a_new_optimiser_each_time, "is there one optimiser"),
