@@ -46,7 +46,7 @@ def run(
     """
     task, x = TREES[trees], texts_of(trees, n_texts)
     prices = prices or PRICES[trees]
-    start = shown(seed, TAUGHT if updates == UPDATES else updates)
+    start = shown(seed, min(TAUGHT, updates))
     found: Row = {"shown": measure(start, x), "by_price": {}}
     if order == "last":
         if trees == "forests":
@@ -79,7 +79,7 @@ def reward_exactly(writer: Writer, trees: str, tau: float, seed: int, updates: i
 def run_exactly(trees: str, seed: int, prices: Sequence[float], updates: int = UPDATES, n_texts: int = 40) -> Row:
     """Measure writers that were rewarded at LOW as in `run`, and then by exact gradients of 64 texts: "by_price"."""
     x = texts_of(trees, n_texts)
-    start = reward(shown(seed, TAUGHT if updates == UPDATES else updates), TREES[trees], LOW, seed, updates)
+    start = reward(shown(seed, min(TAUGHT, updates)), TREES[trees], LOW, seed, updates)
     found: Row = {}
     for tau in prices:
         writer = reward_exactly(copy.deepcopy(start), trees, tau, 1000 + seed, updates, 64)
@@ -100,6 +100,7 @@ LARGE = {"trees": "forests", "batch": 128, "prices": [0.25, 0.28]}
 EXPERIMENTS = {
     "main": grid("14_price_main", run, seeded([LAST | {"trees": "forests"}], FRESH), SHORT),
     "first": grid("14_price_first", run, seeded([FIRST], FRESH), SHORT),
+    "long": grid("14_price_long", run, seeded([FIRST | {"prices": [0.4], "updates": 2 * UPDATES}], FRESH[:3]), SHORT),
     "trees": grid(
         "14_price_trees", run, seeded([LAST | {"trees": "chains"}, LAST | {"trees": "shallow"}], FRESH), SHORT
     ),
