@@ -35,19 +35,18 @@ def right_by_price(trees: Mapping[str, tuple[Mapping[str, ByPrice], float]]) -> 
     trees: {title: ({label: {price: [fractions]}}, tau*)}; a black line stands at tau*. Marks of one price stand side by
     side, so that all are seen.
     """
-    figure, axes = panels(
-        len(trees), width=max(4.2, 9.8 / len(trees) - 0.4 * (len(trees) == 1)), height=3.8, sharey=True
-    )
+    width = 6.4 if len(trees) == 1 else 3.3
+    figure, axes = panels(len(trees), width=width, height=3.6, sharey=True)
     for ax, (title, (kinds, tau)) in zip(axes, trees.items(), strict=True):
         ax.axvline(tau, color=style.LIMIT, linewidth=2.2)
         beside(ax, rf"$\tau^* = {tau:.2f}$", (tau, 1.06), (5, 0))
-        width = max(max(kind) for kind in kinds.values())
+        last = max(max(kind) for kind in kinds.values())
         for which, (label, by_price) in enumerate(kinds.items()):
             points = []
             for price, fractions in by_price.items():
-                points += [(price + 0.004 * width * i, fraction) for i, fraction in enumerate(sorted(fractions))]
+                points += [(price + 0.004 * last * i, fraction) for i, fraction in enumerate(sorted(fractions))]
             style.marks(ax, points, which, 34, label=label)
-        percent_axis(ax, xlabel=r"price of a word, $\tau$", title=title, ylim=(-0.05, 1.15), xlim=(0, width * 1.12))
+        percent_axis(ax, xlabel=r"price of a word, $\tau$", title=title, ylim=(-0.05, 1.15), xlim=(0, last * 1.12))
         if len(kinds) > 1:
             ax.legend(loc="lower left")
     axes[0].set(ylabel="right, of questions with an arrow")
