@@ -57,6 +57,7 @@ CROPS = {  # a figure of each lesson; left edge, top and width of what its card 
     "11.1": (0.2, 0.01, 0.58),
     "12.1": (-0.02, -0.12, 0.66),
     "13.5": (0.345, -0.05, 0.65),
+    "14.1": (-0.02, -0.05, 0.68),
 }
 
 # The pictures below the questions, which answer no bet. In other lessons the first figure follows at once.

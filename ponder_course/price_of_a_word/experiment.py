@@ -2,7 +2,6 @@
 
 import torch
 from torch import Tensor
-from torch.nn.functional import one_hot
 
 from ponder_course.alone_and_together.task import ForestTask
 from ponder_course.common.measures import by_group, mean
@@ -28,7 +27,9 @@ def untrained(seed: int) -> Writer:
 
 def shown(seed: int, updates: int) -> Writer:
     """Return a network that a teacher who dithers has shown chains of thought, by lesson 12's training."""
-    return words.learn(untrained(seed), DitheringTask(N_NODES, N_WORDS), seed, updates)
+    writer = untrained(seed)
+    words.learn(writer, DitheringTask(N_NODES, N_WORDS), seed, updates)  # type: ignore[arg-type]  # it has a batch, too
+    return writer
 
 
 def texts_of(trees: str, n_texts: int) -> Tensor:
@@ -57,20 +58,3 @@ def measure(writer: Writer, x: Tensor) -> Row:
         "words": mean(n_words[far]),
         "by_depth": by_group(depth, "nodes", right=right, words=n_words, on_time=n_words == depth),
     }
-
-
-def expected_reward(log_probs: Tensor, x: Tensor, tau: float, N: int = 40) -> Tensor:
-    """Return the mean reward over all chains that `write` may draw, for each node of texts x: [texts, nodes].
-
-    log_probs: of the word after each name, [texts, nodes, nodes + 1]. It carries gradients.
-    """
-    n_nodes = x.shape[1]
-    p_next, p_stop = log_probs.exp().split([n_nodes, 1], dim=2)
-    roots = one_hot(ForestTask.answers(x), n_nodes)
-    at = torch.eye(n_nodes).expand(len(x), -1, -1).to(log_probs)  # of each node asked: where its chain is, in p
-    found = torch.zeros_like(at[:, 0])
-    for _ in range(N + 1):
-        found = found + (at * roots * p_stop.mT).sum(2)
-        at = at @ p_next
-        found = found - tau * at.sum(2)
-    return found
