@@ -1,71 +1,84 @@
-"""A layer of a Hugging Face transformer, applied as often as it takes.
+"""A language model from Hugging Face, asked after each layer or loop, and stopped by the rules of `ponder_utils`.
 
-Here BERT's, small and with random weights; `BertModel.from_pretrained(...)` brings trained ones. The input is what a
-tokenizer returns: a dict with input_ids and attention_mask. The task is that of `examples.transformer`: brackets.
+Hooks collect what a module returns each time that it is called. Which module, and how an answer is read from its state:
+
+    a plain stack     after=[*model.transformer.h]            read=lambda h: model.lm_head(model.transformer.ln_f(h))
+    like Ouro         after=[model.model.norm]                read=model.lm_head, gate=model.model.early_exit_gate
+    like Huginn       after=[model.transformer.core_block[-1]]
+                      read=lambda h: model.predict_from_latents(h).logits
+
+For the last two the names were read in the code that these models come with (November 2026); their trained weights were
+not run here. A stack that was not trained to answer early may be wrong in all layers but the last.
 
     pip install transformers
     python -m examples.huggingface
 """
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
 import torch
-from torch import Tensor
-from transformers import BertConfig, BertModel
+from torch import Tensor, nn
+from transformers import GPT2Config, GPT2LMHeadModel
 
-from examples.transformer import N_PLACES, brackets, learn
-from ponder_utils import Heads, Step
-
-Inputs = dict[str, Tensor]
-State = tuple[Tensor, Tensor]  # tokens [batch, tokens, hidden], and the mask as the layer adds it [batch, 1, 1, tokens]
+from ponder_utils import PonderOutput, halting_log_probs, halting_steps
 
 
-class BertStep(Step):
-    """One step of thought is one pass through the first layer; the answer and a_n are read from the mean of tokens."""
+@contextmanager
+def watched(modules: Sequence[nn.Module]) -> Iterator[list[Tensor]]:
+    """Give a list that grows by what these modules return, one state for each call, in the order of the calls."""
+    states: list[Tensor] = []
 
-    def __init__(self, bert: BertModel) -> None:
-        super().__init__()
-        self.embeddings = bert.embeddings
-        self.layer = bert.encoder.layer[0]
-        self.heads = Heads(bert.config.hidden_size)
+    def keep(module: nn.Module, inputs: Any, output: Any) -> None:  # noqa: ANN401 - layers differ in what they return
+        states.append(output[0] if isinstance(output, tuple) else output)
 
-    def encode(self, x: Inputs) -> tuple[None, State]:
-        """Return nothing that every step needs beside its state, and the first state."""
-        h = self.embeddings(x["input_ids"])
-        return None, (h, (1 - x["attention_mask"].to(h)[:, None, None]) * torch.finfo(h.dtype).min)
-
-    def move(self, z: None, h: State) -> State:
-        """Return the next state."""
-        tokens, mask = h
-        tokens = self.layer(tokens, attention_mask=mask)
-        return tokens[0] if isinstance(tokens, tuple) else tokens, mask  # a tuple before transformers 5
-
-    def read(self, h: State) -> tuple[Tensor, Tensor]:
-        """Return y_hat_n [batch] and a_n [batch]."""
-        tokens, mask = h
-        is_token = (mask[:, 0, 0] == 0).to(tokens)[:, :, None]
-        return self.heads((tokens * is_token).sum(1) / is_token.sum(1))
+    hooks = [module.register_forward_hook(keep) for module in modules]
+    try:
+        yield states
+    finally:
+        for hook in hooks:
+            hook.remove()
 
 
-def tokenized(batch_size: int, generator: torch.Generator) -> tuple[Inputs, Tensor]:
-    """Draw strings of brackets, as a tokenizer would return them, and 1.0 for those that are balanced."""
-    x, y = brackets(batch_size, generator)
-    return {"input_ids": x["tokens"], "attention_mask": (~x["padding"]).long()}, y
+@torch.no_grad()
+def thoughts(
+    model: nn.Module,
+    inputs: Mapping[str, Any],
+    after: Sequence[nn.Module],
+    read: Callable[[Tensor], Tensor],
+    gate: Callable[[Tensor], Tensor] | None = None,
+) -> PonderOutput:
+    """Return what a model would answer after each loop or layer, and what its gate says.
+
+    Args:
+        inputs: of the model's `forward`, such as input_ids.
+        after: modules whose output is a state [batch, tokens, size], such as all layers, or the last layer of a loop.
+        read: state -> logits [batch, tokens, words].
+        gate: state -> halting logits [batch, tokens, 1]; None: there is none, and 0 stands for them.
+
+    ValueError if none of the modules was called.
+    """
+    with watched(after) as states:
+        model.eval()(**inputs)
+    if not states:
+        raise ValueError("after must hold modules that the model calls; none of them was called")
+    y_hat = torch.stack([read(state) for state in states])  # [n, batch, tokens, words]
+    halt = y_hat.new_zeros(y_hat.shape[:-1]) if gate is None else torch.stack([gate(h)[..., 0] for h in states])
+    return PonderOutput(y_hat, halt, halting_log_probs(halt))
 
 
-def main(n_updates: int = 150) -> float:
-    """Train on fresh strings; print and return how often the network is right on others."""
+def main() -> PonderOutput:
+    """Print after which layer each token of a small GPT-2 with random weights would leave, by two rules."""
     torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=3,
-        max_position_embeddings=N_PLACES,
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=1,
-        num_attention_heads=4,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
-        initializer_range=0.2,  # the usual 0.02 is meant for widths of a thousand
-    )
-    return learn(BertStep(BertModel(config)), tokenized, n_updates)
+    sizes = {"vocab_size": 50, "n_positions": 16, "n_embd": 32, "n_layer": 6, "n_head": 4}
+    model = GPT2LMHeadModel(GPT2Config(**sizes, bos_token_id=0, eos_token_id=0, initializer_range=0.2))
+    stack = model.transformer  # of trained weights: GPT2LMHeadModel.from_pretrained("gpt2")
+    x = {"input_ids": torch.randint(50, (1, 8))}
+    output = thoughts(model, x, [*stack.h], lambda h: model.lm_head(stack.ln_f(h)))
+    print("certain:", halting_steps(output, "confidence", q=0.1, classes=True).tolist())
+    print("settled:", halting_steps(output, "settled", tolerance=0.01, classes=True).tolist())
+    return output
 
 
 if __name__ == "__main__":

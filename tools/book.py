@@ -33,6 +33,7 @@ TEXTS = {  # what stands for each in the list at the left
     "docs/running.md": "Running",
     "docs/package.md": "The package",
     "docs/tuning.md": "Tuning your halting",
+    "docs/scorecard.md": "A scorecard",
     "docs/report.md": "Report (4 pages)",
     "docs/findings.md": "Findings",
     "docs/related_work.md": "Related work",

@@ -76,7 +76,7 @@ def problems(text: str, facts: Facts) -> tuple[list[tuple[int, str]], set[tuple[
     wrong, used = [], set()
     bare = MARKER.sub(lambda marker: " " * len(marker[0]), text)  # a number may have several markers
     numbers_of_text = list(NUMBER.finditer(bare))
-    for opened in re.finditer("<!--(?!slide-->|spoken-->|/?bench-->)", text):
+    for opened in re.finditer("<!--(?!slide-->|spoken-->|/?bench-->|/?rows-->)", text):
         marker = MARKER.match(text, opened.start())
         if not marker:
             wrong.append((opened.start(), "a marker has the form <!--07.name_of_a_fact-->"))

@@ -3,7 +3,6 @@ import pytest
 from examples import (
     kv_cache,
     lstm,
-    scorecard,
     transformer,
     tune,
     your_own,
@@ -14,7 +13,6 @@ from examples import (
     ("example", "at_least"),
     [
         pytest.param(transformer, 0.95, marks=pytest.mark.slow),
-        pytest.param(scorecard, 0.95, marks=pytest.mark.slow),
         pytest.param(kv_cache, 0.95, marks=pytest.mark.slow),
         pytest.param(tune, 4, marks=pytest.mark.slow),  # more steps on the hardest inputs, and not a fraction
         (lstm, 0.95),

@@ -88,11 +88,13 @@ MODULES = {
 
 
 def floor_of(module):
-    """A module imports from its own floor and lower ones: the idea, the common room, each lesson in turn, evidence."""
+    """A module imports from its own floor and lower ones: the idea, common room, lessons, scorecard, evidence."""
     package, *rooms = module.split(".")
     if package == "ponder_utils":
         return 0
     if package == "ponder_evidence":
+        return 3 + len(LESSONS)
+    if rooms and rooms[0] == "scorecard":
         return 2 + len(LESSONS)
     return 2 + LESSONS.index(rooms[0]) if rooms and rooms[0] in LESSONS else 1
 

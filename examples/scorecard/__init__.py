@@ -1,0 +1,1 @@
+"""Networks on the scorecard: a file for each, and its row in docs/scorecard/."""

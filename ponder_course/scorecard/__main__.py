@@ -1,0 +1,132 @@
+"""`python -m ponder_course.scorecard your_model.py`: a row of JSON and a picture. `--table`: the table of all rows."""
+
+import argparse
+import hashlib
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import ponder_utils
+from ponder_course.common.runs import rounded
+from ponder_course.common.store import Row
+from ponder_course.common.style import picture
+from ponder_course.scorecard.measure import Looped, both_ways, check, measure, seconds, train
+from ponder_course.scorecard.picture import draw
+from ponder_course.scorecard.table import PAGE, with_table
+from ponder_course.scorecard.tasks import TASKS, Task
+from ponder_utils._check import check_int
+
+
+def load(path: Path) -> Any:
+    """Return a file as a module. ValueError if it has no `network`."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None or not path.exists():
+        raise ValueError(f"{path} must be a file of Python")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    if not callable(getattr(module, "network", None)):
+        raise ValueError(f"{path} must define a function network(task), which returns your network")
+    return module
+
+
+def takes(file: Any, names: list[str] | None) -> list[str]:
+    """Return which tasks a network can take, before anything is trained; the first mistake if it must take them."""
+    good = []
+    for name in names or TASKS:
+        try:
+            check(Looped(file.network(TASKS[name]), TASKS[name]))
+            good.append(name)
+        except Exception as why:  # the network's own, too
+            shape = [3, *TASKS[name].trained.draw(1, torch.Generator()).x.shape[1:]]
+            print(f"{name}, where x is {shape}: {type(why).__name__}: {why}")
+            if names:
+                raise
+    return good
+
+
+def score(file: Any, task: Task, updates: int, n_samples: int, seed: int) -> Row:
+    """Train and measure what a file's `network` returns, and return what a row says of one task."""
+    torch.manual_seed(seed)
+    model = Looped(file.network(task), task)
+    check(model)
+    row: Row = {"budget": train(model, updates, seed, getattr(file, "train", None))}
+    row["halts"] = "samples" if model.together else "places"
+    choosing, reporting = seed + 1000, seed + 2000  # training draws with seed and seed + 1
+    by_kind = measure(model, task.trained, n_samples, choosing)["rules"]
+    chosen = {kind: found["rule"] for kind, found in by_kind.items()}
+    for size, name in ((task.trained, "trained"), (task.larger, "larger")):
+        row[name] = {"size": size.name}
+        try:
+            model(size.draw(1, torch.Generator().manual_seed(0)).x, 2)
+        except Exception as why:  # whatever a network of a fixed size says
+            row[name]["refused"] = str(why)
+            continue
+        row[name] |= measure(model, size, n_samples, reporting, chosen)
+    if task.is_text and hasattr(file, "in_earnest"):
+        row["leaving"] = both_ways(model, file.in_earnest, n_samples, reporting)
+    row["seconds"] = seconds(model)
+    return row
+
+
+def summary(name: str, task: Row) -> str:
+    """Return a few lines that say what was measured."""
+    lines = []
+    for size in ("trained", "larger"):
+        found = task[size]
+        lines.append(f"{name}, {found['size']}" + (f": refused, {found['refused']}" if "refused" in found else ""))
+        for kind, rule in found.get("rules", {}).items():
+            early = f"early {rule['early']:.1%}"
+            if rule["right_when_early"] is not None:
+                early += f" (of these right {rule['right_when_early']:.1%})"
+            loops = f"{rule['steps']:.2f} loops where {rule['needed']:.2f} are needed"
+            with_need = f"correlation of both {rule['correlation']:.2f}"
+            lines.append(f"  {kind}: right {rule['right']:.1%}, {loops}, {early}, late {rule['late']:.1%}, {with_need}")
+    for way, found in task.get("leaving", {}).items():
+        lines.append(f"  {way}: right {found['right']:.1%}, {found['steps']:.2f} loops for {found['needed']:.2f}")
+    return "\n".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(prog="python -m ponder_course.scorecard", description=__doc__)
+    parser.add_argument("file", nargs="?", type=Path, help="defines network(task)")
+    parser.add_argument("--tasks", nargs="+", choices=TASKS, help="else all that the network can take")
+    parser.add_argument("--updates", type=int, default=1000, help="of 32 samples; 0: the network is loaded")
+    parser.add_argument("--samples", type=int, default=200, help="in each measurement")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=Path("runs/scorecard"))
+    parser.add_argument("--table", action="store_true", help=f"write the table of all rows into {PAGE.name}")
+    given = parser.parse_args(arguments)
+    if given.table:
+        PAGE.write_text(with_table(), encoding="utf-8")
+        return
+    if given.file is None:
+        parser.error("give a file, or --table")
+    if given.updates:
+        check_int("updates", given.updates, 2)
+    file = load(given.file)
+    tasks = takes(file, given.tasks)
+    if not tasks:
+        parser.error("the network can take none of the tasks")
+    row: Row = {
+        "network": given.file.stem,
+        "sha256": hashlib.sha256(given.file.read_bytes()).hexdigest(),
+        "seed": given.seed,
+        "samples": given.samples,
+        "versions": {"torch": torch.__version__, "ponder_utils": ponder_utils.__version__},
+        "tasks": {},
+    }
+    for name in tasks:
+        row["tasks"][name] = score(file, TASKS[name], given.updates, given.samples, given.seed)
+        print(summary(name, row["tasks"][name]))
+    given.out.mkdir(parents=True, exist_ok=True)
+    (given.out / f"{given.file.stem}.json").write_text(json.dumps(rounded(row)) + "\n", encoding="utf-8")
+    (given.out / f"{given.file.stem}.png").write_bytes(picture(draw(row))[0])
+    print(f"Written: {given.out / given.file.stem}.json, and a picture, .png")
+
+
+if __name__ == "__main__":
+    main()

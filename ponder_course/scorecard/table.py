@@ -1,0 +1,45 @@
+"""The table of docs/scorecard.md, made from the rows beside it."""
+
+import json
+from pathlib import Path
+
+from ponder_course.common.store import Row
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "scorecard.md"
+BEGIN, END = "<!--rows-->\n", "<!--/rows-->\n"
+HEADER = """| network | task | trained | rule | right | loops / need | early | late | larger: right | early |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+"""
+
+
+def rows() -> list[Row]:
+    """Return all rows, in the order of their names."""
+    files = sorted((PAGE.parent / "scorecard").glob("*.json"))
+    return [json.loads(file.read_text(encoding="utf-8")) for file in files]
+
+
+def lines_of(row: Row) -> list[str]:
+    """Return a line of the table for each task and rule of a row."""
+    lines = []
+    for name, task in row["tasks"].items():
+        budget = task["budget"]
+        trained = budget["by"]
+        if budget["updates"]:
+            trained = f"{budget['examples']:,} examples, {budget['seconds']:.0f} s"
+        network = f"`{row['network']}`, {budget['parameters']:,} weights, {task['halts']} halt"
+        first = f"{network} | {name} | {trained}"
+        for kind, rule in task["trained"]["rules"].items():
+            larger = task["larger"].get("rules", {}).get(kind)
+            beyond = "refused | " if larger is None else f"{larger['right']:.1%} | {larger['early']:.1%}"
+            loops = f"{rule['steps']:.1f} / {rule['needed']:.1f}"
+            measured = f"{rule['right']:.1%} | {loops} | {rule['early']:.1%} | {rule['late']:.1%}"
+            lines.append(f"| {first} | {kind} | {measured} | {beyond} |\n")
+            first = " | | "
+    return lines
+
+
+def with_table() -> str:
+    """Return the page with the table as the rows make it."""
+    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
+    lines = [line for row in rows() for line in lines_of(row)]
+    return before + BEGIN + "\n" + HEADER + "".join(lines) + "\n" + END + rest.split(END)[1]
