@@ -44,7 +44,9 @@ def right_by_price(trees: Mapping[str, tuple[Mapping[str, ByPrice], float]]) -> 
         for which, (label, by_price) in enumerate(kinds.items()):
             points = []
             for price, fractions in by_price.items():
-                points += [(price + 0.004 * last * i, fraction) for i, fraction in enumerate(sorted(fractions))]
+                middle = (len(fractions) - 1) / 2
+                for i, fraction in enumerate(sorted(fractions)):
+                    points.append((price + 0.003 * last * (i - middle), fraction))
             style.marks(ax, points, which, 34, label=label)
         percent_axis(ax, xlabel=r"price of a word, $\tau$", title=title, ylim=(-0.05, 1.15), xlim=(0, last * 1.12))
         if len(kinds) > 1:

@@ -1,11 +1,12 @@
-"""The table of docs/scorecard.md, made from the rows beside it."""
+"""The table of docs/scorecard.md, made from the rows in evidence/scorecard."""
 
 import json
 from pathlib import Path
 
 from ponder_course.common.store import Row
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "scorecard.md"
+ROOT = Path(__file__).resolve().parents[2]
+PAGE, ROWS = ROOT / "docs" / "scorecard.md", ROOT / "evidence" / "scorecard"
 BEGIN, END = "<!--rows-->\n", "<!--/rows-->\n"
 HEADER = """| network | task | trained | rule | right | loops / need | early | late | larger: right | early |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -14,7 +15,7 @@ HEADER = """| network | task | trained | rule | right | loops / need | early | l
 
 def rows() -> list[Row]:
     """Return all rows, in the order of their names."""
-    files = sorted((PAGE.parent / "scorecard").glob("*.json"))
+    files = sorted(ROWS.glob("*.json"))
     return [json.loads(file.read_text(encoding="utf-8")) for file in files]
 
 

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-from pathlib import Path
 
 import pytest
 import torch
@@ -13,7 +12,7 @@ from torch.nn.functional import one_hot
 
 from ponder_course.scorecard.__main__ import main
 from ponder_course.scorecard.measure import Looped, check, measure
-from ponder_course.scorecard.table import PAGE, rows, with_table
+from ponder_course.scorecard.table import PAGE, ROWS, rows, with_table
 from ponder_course.scorecard.tasks import TASKS, Size
 
 ROOT = PAGE.parents[1]
@@ -128,5 +127,5 @@ def test_the_page_has_the_table_of_its_rows_and_each_row_is_of_its_file():
     assert PAGE.read_text(encoding="utf-8") == with_table(), "run `python -m ponder_course.scorecard --table`"
     assert rows()
     for row in rows():
-        file = Path(ROOT / "examples" / "scorecard" / f"{row['network']}.py")
+        file = ROWS / f"{row['network']}.py"
         assert hashlib.sha256(file.read_bytes()).hexdigest() == row["sha256"], f"run the scorecard on {file.name} anew"

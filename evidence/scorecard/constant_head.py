@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from examples.scorecard.plain_loop import Loop
+from evidence.scorecard.plain_loop import Loop
 from ponder_course.scorecard.tasks import Task
 
 

@@ -1,1 +1,0 @@
-"""Networks on the scorecard: a file for each, and its row in docs/scorecard/."""
