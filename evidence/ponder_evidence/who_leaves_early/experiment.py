@@ -25,7 +25,6 @@ from ponder_evidence.runs import grid
 
 TRAINING = ProgramTask(N_VARIABLES, N_QUESTIONS, MAX_DEPTH)
 UPDATES, MORE = 1500, 200  # of the first training, and of teaching
-LOOPS = 10  # in the first training; the networks of the lesson take eight, to be trained faster
 
 
 def leave_unheard(left: Tensor, survival: Tensor, h: Tensor, lambda_n: Tensor) -> tuple[Tensor, Tensor]:
@@ -91,7 +90,6 @@ def run(seed: int, updates: int = UPDATES, more: int = MORE, n_texts: int = 200)
     """
     start = time.process_time()
     plain = untrained(seed)
-    plain.N = LOOPS
     learn(plain, TRAINING, seed, updates)
     trained = time.process_time()
     kinds = {"plain": plain, "taught": teach(plain, TRAINING, seed, more)}
