@@ -61,6 +61,22 @@ def hard_sudokus(n: int = N_HARD, seed: int = 0) -> tuple[Tensor, ...]:
     return tuple(found)
 
 
+class CertainStep(CoverStep):
+    """A step without a halting head: a cell halts once it is certain of a digit."""
+
+    def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the answers and, in place of halting logits, what is above 0 in cells that are certain."""
+        y_hat, _ = super().read(h)
+        return y_hat, y_hat.softmax(3).amax(3) - CERTAIN
+
+
+def think_certain(step: CoverStep, board: Tensor) -> tuple[Tensor, int]:
+    """Think as `think_until_quiet` does, with the same patience; but cells halt when certain, not by their head."""
+    certain = CertainStep(step.groups, step.heads.in_features)
+    certain.load_state_dict(step.state_dict())
+    return think_until_quiet(certain.eval(), board)
+
+
 @torch.no_grad()
 def think_fixed(step: CoverStep, board: Tensor, n_steps: int) -> tuple[Tensor, int]:
     """Think for so many steps, and answer in the cells that are certain then: as `think_until_quiet` does it."""
@@ -91,18 +107,30 @@ def cost(step: CoverStep, board: Tensor, max_thoughts: int, thinks: Any = think_
     return {"solved": found.solved is not None} | counts
 
 
-def run(seed: int, n: int, max_thoughts: int = 10_000, **setting: Any) -> Row:
-    """Train a network and let it search: {kind of search: {sudoku: its `cost`}}, of n that are hard, and `PUZZLES`."""
+KINDS: dict[str, Any] = {"the halt": think_until_quiet, "the rule": eliminate, "guesses alone": guess_at_once}
+KINDS |= {f"{n} steps": partial(think_fixed, n_steps=n) for n in FIXED}
+WITHOUT_HEAD = {"the halt": think_until_quiet, "certainty": think_certain}
+
+
+def run(seed: int, n: int, max_thoughts: int = 10_000, without_head: bool = False, **setting: Any) -> Row:
+    """Train a network and let it search: {kind of search: {sudoku: its `cost`}}, of n that are hard, and `PUZZLES`.
+
+    The kinds are `KINDS`, or those that compare the halting head with certainty.
+    """
     step = on_boards(learn(seed, **setting), 3)
     boards = {f"hard {i}": board for i, board in enumerate(hard_sudokus(n))}
     boards |= {name: read_board(text)[0] for name, text in PUZZLES.items()}
-    kinds: dict[str, Any] = {"the halt": think_until_quiet, "the rule": eliminate, "guesses alone": guess_at_once}
-    kinds |= {f"{n} steps": partial(think_fixed, n_steps=n) for n in FIXED}
     found: Row = {}
-    for kind, thinks in kinds.items():
+    for kind, thinks in (WITHOUT_HEAD if without_head else KINDS).items():
         found[kind] = {name: cost(step, board, max_thoughts, thinks) for name, board in boards.items()}
     return found
 
 
 SHORT: Row = {"seed": 0, "n": 1, "updates": 5, "max_thoughts": 3}
-EXPERIMENTS = {"search": Experiment("10_sudoku_search", run, seeded([{"n": N_HARD}], REPORTING[:5]), [SHORT])}
+NO_HEAD: Row = {"without_head": True}
+EXPERIMENTS = {
+    "search": Experiment("10_sudoku_search", run, seeded([{"n": N_HARD}], REPORTING[:5]), [SHORT]),
+    "no head": Experiment(
+        "10_sudoku_no_head", run, seeded([{"n": N_HARD} | NO_HEAD], REPORTING[:5]), [SHORT | NO_HEAD]
+    ),
+}
