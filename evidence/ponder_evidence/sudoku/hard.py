@@ -67,7 +67,7 @@ class CertainStep(CoverStep):
     def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
         """Return the answers and, in place of halting logits, what is above 0 in cells that are certain."""
         y_hat, _ = super().read(h)
-        return y_hat, y_hat.softmax(3).amax(3) - CERTAIN
+        return y_hat, y_hat.softmax(2).amax(2) - CERTAIN
 
 
 def think_certain(step: CoverStep, board: Tensor) -> tuple[Tensor, int]:
