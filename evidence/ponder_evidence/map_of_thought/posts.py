@@ -16,13 +16,14 @@ from ponder_course.map_of_thought.task import MazeTask, with_both_colours
 from ponder_evidence.map_of_thought.experiment import learn
 from ponder_evidence.map_of_thought.other_mazes import stars_of_both
 from ponder_evidence.map_of_thought.rubble import SHORT, stars_anywhere
-from ponder_evidence.runs import grid
+from ponder_evidence.runs import Experiment
 from ponder_utils import PonderNet
 
 MAZES = 25  # of each kind, unless something else is said
 AROUND = (0, 1, 2, 3)  # open passages around a post: all four would be a loop
 STORED = Path(__file__).parents[3] / "results" / "07_map_of_thought"
-LESSON = [{"seed": seed, "of_lesson": True} for seed in (100, 101, 102)]
+FRESH: list[Row] = seeded([{}], range(20, 24))
+LESSON: list[Row] = [{"seed": seed, "of_lesson": True} for seed in (100, 101, 102)]
 
 
 def open_around(is_open: Tensor) -> Tensor:
@@ -122,5 +123,5 @@ def run(seed: int, n_mazes: int = MAZES, n_cells: int = 20, of_lesson: bool = Fa
 
 
 EXPERIMENTS = {
-    "posts": grid("07_mazes_posts", run, seeded([{}], range(20, 24)) + LESSON, SHORT | {"n_mazes": 3, "n_cells": 3})
+    "posts": Experiment("07_mazes_posts", run, LESSON + FRESH, [FRESH[0] | SHORT | {"n_mazes": 3, "n_cells": 3}])
 }
