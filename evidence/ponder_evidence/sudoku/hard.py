@@ -124,7 +124,7 @@ def run(seed: int, n: int, max_thoughts: int = 10_000, **setting: Any) -> Row:
 
 
 def run_without_head(seed: int, n: int) -> Row:
-    """Let the lesson's network of a seed search by its head, and by certainty: {kind: {sudoku: its `cost`}}, n hard ones."""
+    """Let the lesson's network search n hard sudokus by its head, and by certainty: {kind: {sudoku: its `cost`}}."""
     (model,) = TrainOrLoad("none", str(STORED), 1, BUDGET="class")(learn, [{"seed": seed}], untrained)
     step = on_boards(model, 3)
     found: Row = {}
