@@ -137,6 +137,6 @@ SHORT: Row = {"seed": 0, "n": 1, "updates": 5, "max_thoughts": 3}
 EXPERIMENTS = {
     "search": Experiment("10_sudoku_search", run, seeded([{"n": N_HARD}], REPORTING[:5]), [SHORT]),
     "no head": Experiment(
-        "10_sudoku_no_head", run_without_head, seeded([{"n": 16}], range(20, 23)), [{"seed": 20, "n": 1}]
+        "10_sudoku_no_head", run_without_head, seeded([{"n": 10}], range(20, 23)), [{"seed": 20, "n": 1}]
     ),
 }
