@@ -1,6 +1,6 @@
 // Lesson 07: a maze that thinks, larger than any of its training; what each place needs, and what it takes.
 live.maze("map", (last, taken) => ({
-  ask: `In training no place needed more than 24 steps, and in the loss waiting for 14 steps costs as much as a guess. The marked place needs ${last}. What will it do?`,
+  ask: `In training no place took more than 24 steps, and in the loss waiting for 14 steps costs as much as a guess. The marked place needs ${last}. What will it do?`,
   choices: {
     guess: ["Guess after about 14 steps", "A guess would cost no more than the wait, yet it waits for its news."],
     trained: ["Guess at step 24", "The longest wait of its training is no limit: it waits for its news."],

@@ -62,6 +62,6 @@ def walk(walker: Walker, x: Tensor, N: int) -> tuple[Tensor, Tensor]:
     logits = walker.eval()((x.repeat_interleave(n_nodes, 0), asked), N)  # no word is given
     stops = logits.argmax(2) == n_nodes  # [questions, N]
     n_words = torch.where(stops.any(1), stops.int().argmax(1), N)  # before the first STOP
-    names = torch.cat([asked, logits[:, :, :-1].argmax(2)], dim=1)  # the likeliest at each step
+    names = torch.cat([asked, logits[:, :, :-1].argmax(2)], dim=1)  # the node, then the likeliest
     last = names.gather(1, n_words[:, None])
     return last.view(n_texts, n_nodes), n_words.view(n_texts, n_nodes)

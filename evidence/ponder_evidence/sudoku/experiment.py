@@ -9,7 +9,7 @@ from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.sudoku.covers import instances, on_cover
 from ponder_course.sudoku.experiment import learn, measure
-from ponder_course.sudoku.lesson import on_boards
+from ponder_course.sudoku.lesson import on_boards, untrained
 from ponder_course.sudoku.task import SudokuTask
 from ponder_evidence.runs import grid
 from ponder_evidence.sudoku.covers import COVERS
@@ -35,9 +35,10 @@ def by_certainty(output: PonderOutput) -> PonderOutput:
 def run(seed: int, tests: list[str], covers: list[str] | None = None, **setting: Any) -> Row:
     """Train a network and measure it: {test: what `measure` returns}, by its halting head and by `CERTAINTY`.
 
-    covers: of `COVERS`, on which it is measured as well.
+    covers: of `COVERS`, on which it is measured as well. With updates=0 it is measured untrained.
     """
-    model, found = learn(seed, **setting), {}
+    model = untrained(seed).eval() if setting.get("updates") == 0 else learn(seed, **setting)
+    found: Row = {}
     for name in tests:
         task, n_boards, N = TESTS[name]
         x, _ = task.batch(n_boards, torch.Generator().manual_seed(100))
@@ -54,7 +55,7 @@ SHORT: Row = {"tests": ["4 x 4"], "updates": 5, "batch": 8}
 SMALL: Row = {"tests": ["4 x 4", "9 x 9"]}
 MAIN: Row = {"tests": [*TESTS], "covers": [*COVERS]}
 REPORTING = range(10, 20)  # seeds 0 to 9 and 100 to 102 were seen while the recipe was chosen
-LEARNING: list[Row] = [SMALL | {"updates": updates} for updates in (1, 10, 200)]
+LEARNING: list[Row] = [SMALL | {"updates": updates} for updates in (0, 1, 10, 200)]
 RECIPES: list[Row] = [{"beta": 0.1}, {"lambda_p": 0.6}, {"noise": 0.0}, {"highest": 0.45}]
 EXPERIMENTS = {
     "main": grid("10_sudoku_main", run, seeded([MAIN], REPORTING), SHORT),

@@ -1,6 +1,7 @@
 """Sudokus that elimination cannot finish, and what a search for their solutions costs, with the halt and without."""
 
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -8,15 +9,17 @@ from torch import Tensor
 
 from ponder_course.common.runs import seeded
 from ponder_course.common.store import Row
+from ponder_course.common.trained import TrainOrLoad
 from ponder_course.sudoku.cover import rounds
 from ponder_course.sudoku.experiment import learn
-from ponder_course.sudoku.lesson import CoverStep, on_boards, solve
+from ponder_course.sudoku.lesson import CoverStep, on_boards, solve, untrained
 from ponder_course.sudoku.search import PUZZLES, left, think_until_quiet
 from ponder_course.sudoku.task import SudokuTask, read_board, signs
 from ponder_evidence.runs import Experiment
 from ponder_evidence.sudoku.experiment import REPORTING
 
 N_HARD, CERTAIN = 50, 0.95
+STORED = Path(__file__).parents[3] / "results" / "10_sudoku"  # the lesson's own networks
 FIXED = (8, 16, 32, 64)  # steps of each thought of a search without the halt
 
 
@@ -59,6 +62,22 @@ def hard_sudokus(n: int = N_HARD, seed: int = 0) -> tuple[Tensor, ...]:
         if (SudokuTask.needed_steps(signs(board[None])) == 0).any():
             found.append(board)
     return tuple(found)
+
+
+class CertainStep(CoverStep):
+    """A step without a halting head: a cell halts once it is certain of a digit."""
+
+    def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the answers and, in place of halting logits, what is above 0 in cells that are certain."""
+        y_hat, _ = super().read(h)
+        return y_hat, y_hat.softmax(2).amax(2) - CERTAIN
+
+
+def think_certain(step: CoverStep, board: Tensor) -> tuple[Tensor, int]:
+    """Think as `think_until_quiet` does, with the same patience; but cells halt when certain, not by their head."""
+    certain = CertainStep(step.groups, step.heads.in_features)
+    certain.load_state_dict(step.state_dict())
+    return think_until_quiet(certain.eval(), board)
 
 
 @torch.no_grad()
@@ -104,5 +123,20 @@ def run(seed: int, n: int, max_thoughts: int = 10_000, **setting: Any) -> Row:
     return found
 
 
+def run_without_head(seed: int, n: int) -> Row:
+    """Let the lesson's network search n hard sudokus by its head, and by certainty: {kind: {sudoku: its `cost`}}."""
+    (model,) = TrainOrLoad("none", str(STORED), 1, BUDGET="class")(learn, [{"seed": seed}], untrained)
+    step = on_boards(model, 3)
+    found: Row = {}
+    for kind, thinks in {"the halt": think_until_quiet, "certainty": think_certain}.items():
+        found[kind] = {f"hard {i}": cost(step, board, 10_000, thinks) for i, board in enumerate(hard_sudokus(n))}
+    return found
+
+
 SHORT: Row = {"seed": 0, "n": 1, "updates": 5, "max_thoughts": 3}
-EXPERIMENTS = {"search": Experiment("10_sudoku_search", run, seeded([{"n": N_HARD}], REPORTING[:5]), [SHORT])}
+EXPERIMENTS = {
+    "search": Experiment("10_sudoku_search", run, seeded([{"n": N_HARD}], REPORTING[:5]), [SHORT]),
+    "no head": Experiment(
+        "10_sudoku_no_head", run_without_head, seeded([{"n": 10}], range(20, 23)), [{"seed": 20, "n": 1}]
+    ),
+}

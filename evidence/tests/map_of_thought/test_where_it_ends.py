@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from ponder_course.map_of_thought.task import MazeTask, distances
-from ponder_evidence.map_of_thought import other_mazes, where_it_ends
+from ponder_evidence.map_of_thought import other_mazes, posts, where_it_ends
 
 
 @given(st.integers(0, 10**6))
@@ -43,3 +43,18 @@ def test_mazes_of_one_kind_differ_from_trees_in_what_their_name_says():
         assert (opened[:, ~where] == 0).all()
     for x in mazes.values():
         assert (x[:, 1:].sum((2, 3)) > 0).all()
+
+
+@given(st.integers(0, 10**6), st.sampled_from(posts.AROUND))
+def test_one_post_is_opened_where_so_many_passages_are_open_and_trees_off_the_grid_have_no_loops(seed, around):
+    generator = torch.Generator().manual_seed(seed)
+    (tree,) = MazeTask(10).batch(1, generator)[0][:, 0]
+    assert (posts.open_around(tree) < 4).all()
+    if (posts.open_around(tree) == around).any():
+        (opened,) = posts.post_opened(tree[None], around, generator)
+        ((row, column),) = (opened > tree).nonzero().tolist()
+        beside = tree[row - 1, column] + tree[row + 1, column] + tree[row, column - 1] + tree[row, column + 1]
+        assert (row % 2, column % 2, beside) == (1, 1, around)
+    off = posts.off_the_grid(9, generator)
+    touching = nn.functional.conv2d(off[None, None], torch.ones(1, 1, 3, 3), padding=1)[0, 0] - 1
+    assert touching[off == 1].sum() == 2 * (off.sum() - 1)
