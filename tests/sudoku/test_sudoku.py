@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from exercises import test_of_answers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -163,3 +164,14 @@ def test_where_groups_differ_in_size_a_place_hears_the_others_of_each_of_its_gro
     logits, votes = step.heads(h)[0].T
     torch.testing.assert_close(y_hat[0, 1], torch.cat([logits[[2, 3]], logits.new_tensor([-30.0, -30.0])]))
     torch.testing.assert_close(a[0, 1], votes[[2, 3]].amax())
+
+
+WRONG = {
+    "last_cell": [
+        lambda: (4, 3, 5),  # a round in which other cells are known
+        lambda: (3, 2, 7),  # counted from 0
+        lambda: (3, 4, 7),  # column and row exchanged
+        lambda: (1, 3, 5),  # known late, but not last
+    ],
+}
+test_answers_of_exercises = test_of_answers("10_sudoku", WRONG, {"last_cell": [lambda: [4, 3, 7]]})

@@ -1,11 +1,13 @@
 """Chains of words, walkers and what is measured of them, against the slow way: a node, a word and a text at a time."""
 
 import itertools
+import math
 from statistics import fmean
 from types import SimpleNamespace
 
 import pytest
 import torch
+from exercises import test_of_answers
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
@@ -111,3 +113,22 @@ def test_what_is_measured_is_what_one_finds_question_by_question():
         right, on_time, words = map(fmean, zip(*by_depth[depth], strict=True))
         slow = {"nodes": len(by_depth[depth]), "right": right, "on_time": on_time, "words": words}
         assert found == pytest.approx(slow)
+
+
+def loops(depth):
+    return max(1, math.ceil(math.log2(depth + 1)))
+
+
+WRONG = {
+    "cost": [
+        lambda d, n: ((d, d), (loops(d), loops(d) * n)),  # STOP costs nothing
+        lambda d, n: ((d + 1, d + 1), (loops(d), loops(d))),  # one node alone
+        lambda d, n: ((d + 1, d + 1), (math.ceil(math.log2(d + 1)), math.ceil(math.log2(d + 1)) * n)),  # a root: none
+        lambda d, n: ((d + 1, d + 1), (max(1, math.ceil(math.log2(max(d, 1)))), loops(d) * n)),  # only to name
+        lambda d, n: ((d + 1, (d + 1) * n), (loops(d), loops(d) * n)),  # each word computes the text anew
+    ],
+}
+RIGHT = {
+    "cost": [lambda d, n: torch.tensor([[d + 1, d + 1], [loops(d), n * loops(d)]])],
+}
+test_answers_of_exercises = test_of_answers("12_words", WRONG, RIGHT)

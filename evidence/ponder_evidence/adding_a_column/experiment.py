@@ -12,7 +12,6 @@ from ponder_course.common.lines import AdditionTask
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.light_cone.lesson import LocalStep
-from ponder_evidence.adding_a_column import lists
 from ponder_evidence.runs import grid
 
 
@@ -66,5 +65,4 @@ CONTROLS = seeded([{"vote": "travelling"}], 5) + seeded([{"vote": "mean"}], 5)
 EXPERIMENTS = {  # settings were chosen with seeds from 100 on
     "sums": grid("09_columns_sums", run, seeded([{"vote": "least"}], 10), SHORT),
     "votes": grid("09_columns_votes", run, CONTROLS, SHORT, n_short=2),
-    "lists": grid("09_columns_lists", lists.run, seeded([{}], range(30, 40)), {"phases": lists.SHORT, "n_lists": 8}),
 }
