@@ -44,6 +44,7 @@ const bets = all(".bet").map((box) => {
   const name = `Bet ${box.dataset.bet}`;
   const key = `${name} of ${location.pathname.split("/").pop()}`;
   const end = document.querySelector(`.bet-end[data-bet="${box.dataset.bet}"]`);
+  while (end.nextElementSibling?.matches(".cell")) end.nextElementSibling.after(end); // figures belong to their answer
   const closes = (part) => isBefore(box, part) && isBefore(part, end) && !part.closest(STAYS) && !part.querySelector(STAYS);
   const tools = make("form", { "aria-label": name }, box);
   const note = make("p", { "aria-live": "polite" }, box);

@@ -28,7 +28,7 @@ FIGURES = {
     "07_map_of_thought": ("Figure 07.3", "map"),
     "08_alone_and_together": ("Figure 08.5", "forest"),
     "06_ways_to_stop": ("Figure 06.4", "vote"),
-    "10_sudoku": ("Figure 10.3", "sudoku"),
+    "10_sudoku": ("Figure 10.4", "sudoku"),
     "11_judges": ("Figure 11.2", "judges"),
     "12_words": ("Figure 12.2", "words"),
     "13_who_leaves_early": ("Figure 13.2", "leavers"),
