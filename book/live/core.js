@@ -1,4 +1,4 @@
-// Layers; and what the networks of 03 (one place), 05, 06, 11 (a line), 07 (a maze) and 09 (digits) share: at every place
+// Layers; formulas of halting; and what the networks of 03 (one place), 05, 06, 11 (a line), 07 (a maze) and 09 (digits) share: at every place
 //     h' = tanh(z + sum over neighbours W[offset] h),
 // where z is computed from the input once, and two heads, if there are any, read an answer and a halting logit from h'.
 window.live = { weights: {} };
@@ -110,3 +110,29 @@ live.total = (values) => values.reduce((a, b) => a + b, 0);
 live.largest = (values) => values.indexOf(Math.max(...values));
 live.shares = (values, all = live.total(values)) => values.map((value) => value / all);
 live.softmax = (logits, most = Math.max(...logits)) => live.shares(logits.map((logit) => Math.exp(logit - most)));
+
+// Formulas of lessons 01 and 02; n steps each, the last of which takes what remains.
+
+// ACT's halting values -> the weights of its states: they count until 1 - epsilon, and the last gets the remainder.
+live.weigh = (lambdas, epsilon) => {
+  const weights = [];
+  let total = 0;
+  for (const lambda of lambdas.slice(0, -1)) {
+    if (total + lambda >= 1 - epsilon) break;
+    weights.push(lambda);
+    total += lambda;
+  }
+  return [...weights, 1 - total];
+};
+
+// PonderNet's halting probabilities lambda_n -> the halting distribution p_n.
+live.halting = (lambdas) => {
+  let survival = 1;
+  return lambdas.map((lambda, i) => {
+    const p = i === lambdas.length - 1 ? survival : lambda * survival;
+    survival *= 1 - lambda;
+    return p;
+  });
+};
+live.meanSteps = (p) => live.total(p.map((one, i) => (i + 1) * one));
+live.prior = (rate, steps) => live.shares(Array.from({ length: steps }, (_, i) => rate * (1 - rate) ** i)); // rate: lambda_p

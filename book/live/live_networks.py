@@ -22,6 +22,7 @@ from ponder_course.map_of_thought.lesson import MazeStep
 from ponder_course.mnist_rotation.lesson import CNNFirst
 from ponder_course.mnist_rotation.patches import Patches
 from ponder_course.parity import lesson as parity
+from ponder_course.price_of_a_word import experiment as prices
 from ponder_course.sudoku.lesson import CoverStep
 from ponder_course.sudoku.task import sudoku_groups
 from ponder_course.who_leaves_early import experiment as leavers
@@ -89,6 +90,12 @@ NETWORKS = {
     "words_state_four": of_figure("words_state_four", lambda: Walker("state")),
     "leavers_plain": of_lesson("13_who_leaves_early_networks", lambda: leavers.untrained(0)),
     "leavers_taught": of_lesson("13_who_leaves_early_taught", lambda: leavers.untrained(0)),
+    # Prices in hundredths, each paid after 0.02, by networks of one seed. The first is the lesson's.
+    "price_2": of_lesson("14_price_of_a_word_networks", lambda: prices.untrained(0), first=0.02, then="None"),
+    "price_20": of_figure("price_20", lambda: prices.untrained(0)),
+    "price_25": of_figure("price_25", lambda: prices.untrained(0)),
+    "price_28": of_figure("price_28", lambda: prices.untrained(0)),
+    "price_32": of_figure("price_32", lambda: prices.untrained(0)),
     "sudoku": of_lesson("10_sudoku_networks", sudoku_net),
 }
 

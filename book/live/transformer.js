@@ -67,3 +67,45 @@ live.climb = (network, parents, alone, n_steps) => {
     return { path, need: live.needed(path.length - 1, alone), taken, answer, right: answer === path.at(-1), reads, weights };
   });
 };
+
+// Lessons 12 and 14: (parents, node that is asked, n_steps, {step: a word in place of its own}) -> [{own, word, chances: of
+// each name, and of STOP, stops, reads: the node that it reads most, weight}, ...]. It carries its last word or its state.
+// pick(chances): which of them it writes.
+live.walker = (weights, carriesState, pick = live.largest) => {
+  const { text, token, ask, layer, heads } = live.transformer(weights, "names.addresses");
+  return (parents, asked, steps, given = {}) => {
+    const read = text(parents).map((state) => ask(state));
+    let thought = token(asked);
+    return Array.from({ length: steps }, (_, i) => {
+      const [[state], [reads]] = layer([thought], [ask(thought)], read);
+      const chances = live.softmax([...heads(state).subarray(0, -1)]);
+      const picked = pick(chances);
+      const stops = picked === parents.length;
+      const own = stops ? live.largest(chances.slice(0, -1)) : picked;
+      const word = given[i + 1] ?? own;
+      thought = carriesState ? state : token(word);
+      return { own, word, chances, stops, reads: live.largest(reads), weight: Math.max(...reads) };
+    });
+  };
+};
+
+// Lesson 13: (tokens [[sets, to], ...], leave, n_loops) -> [{loops, answer}, ...] of each token, until the last has left. leave:
+// after how many loops the first ones leave; tokens without a number leave by their heads. Who has left shows its last state.
+live.reader = (weights) => {
+  const { pairs, ask, layer, heads } = live.transformer(weights, "statements.addresses");
+  return (tokens, leave, n_loops) => {
+    const states = pairs(tokens);
+    const found = tokens.map(() => ({ loops: n_loops, answer: null }));
+    for (let n = 1; n <= n_loops && found.at(-1).answer === null; n += 1) {
+      const asked = states.map((state) => ask(state));
+      found.forEach((token, i) => {
+        if (token.answer !== null) return;
+        [[states[i]]] = layer([states[i]], [asked[i]], asked.slice(0, i + 1)); // no token sees those after it
+        const said = heads(states[i]);
+        if (leave[i] ? n < leave[i] : n < n_loops && said.at(-1) < 0) return;
+        found[i] = { loops: n, answer: live.largest(said.subarray(0, -1)) };
+      });
+    }
+    return found;
+  };
+};

@@ -195,13 +195,26 @@ def of_words(found):
         given = [found["asked"], *words] if walker.carried == "word" else [found["asked"]]
         logits = walker((x, torch.tensor([given])), n)[0, -1]
         assert shown["own"] == logits[:-1].argmax()
-        assert shown["stop"] == pytest.approx(logits.softmax(0)[-1].item(), abs=1e-9)
+        assert shown["chances"][-1] == pytest.approx(logits.softmax(0)[-1].item(), abs=1e-9)
         if slip["step"] == n:
             words.append(slip["word"])
         elif logits.argmax() < 32:
             words.append(shown["own"])
     assert found["words"] == words
     assert found["path"][-1] == ForestTask.answers(x)[0, found["asked"]]
+
+
+def of_price(found):
+    """Each word has the chances of the table; mean words by a linear equation, means = go_on (1 + means)."""
+    x = torch.tensor([found["parents"] + list(range(len(found["parents"]), 16))])
+    table = load(f"price_{found['kind']}").double().next_words(x)[0].exp()
+    read = [found["asked"], *found["words"]]
+    for name, shown in zip(read, found["walk"], strict=False):  # the walk may end by STOP, or for want of room
+        assert shown["chances"] == pytest.approx(table[name].tolist(), abs=1e-9)
+    go_on = table[:, :-1]
+    means = torch.linalg.solve(torch.eye(16, dtype=torch.float64) - go_on, go_on.sum(1))
+    assert found["means"] == pytest.approx(means.tolist(), abs=1e-6)
+    assert found["done"] == (found["stops"] and read[-1] == ForestTask.answers(x)[0, found["asked"]])
 
 
 def of_leavers(found):
@@ -236,6 +249,7 @@ FIGURES = {
     "sudoku": (of_sudoku, ["2"], ""),
     "judges": (of_judges, [" "], "two.0000001111010010.1001000000000110"),
     "words": (of_words, ["ArrowRight"], "word.00123456789abcde.15.4_9"),
+    "price": (of_price, ["ArrowRight"], "2.0012345678888888.5."),
     "leavers": (of_leavers, [" "], "plain.110111011111"),
 }
 FIRST = {"map": "Stars", "front": "Stars"}  # the button without which a finger's tap does nothing

@@ -17,6 +17,7 @@ from ponder_course.judges.task import SumTask
 from ponder_course.light_cone.lesson import whole_lines_right
 from ponder_course.map_of_thought.lesson import halt as halt_mazes
 from ponder_course.map_of_thought.task import MazeTask
+from ponder_course.price_of_a_word import experiment as prices
 from ponder_course.sudoku import experiment as sudoku
 from ponder_course.sudoku.lesson import on_boards
 from ponder_course.sudoku.task import SudokuTask
@@ -73,6 +74,11 @@ def of_parity(model):
     return [score.accuracy, *score.accuracy_by_step]
 
 
+def of_writers(writer):
+    """Right answers of questions with an arrow."""
+    return [prices.measure(writer, prices.texts_of("forests", 40))["right"]]
+
+
 RIGHT = {
     "line": (partial(of_lines, drawn(LineParityTask(64), 300)), [1]),
     "vote": (partial(of_lines, all_of_one_segment(6)), [1]),
@@ -86,6 +92,10 @@ RIGHT = {
     "words_word": (partial(of_nodes, walkers.measure, 1), [1, 1]),
     "words_state": (partial(of_nodes, walkers.measure, 1), [1, 0]),
     "words_state_four": (partial(of_nodes, walkers.measure, 4), [1, 1]),
+    "price_2": (of_writers, [1]),
+    "price_25": (of_writers, [1]),
+    "price_28": (of_writers, [0.93]),
+    "price_32": (of_writers, [0]),
     "sudoku": (of_sudokus, [1, 0]),
 }
 
