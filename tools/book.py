@@ -275,8 +275,11 @@ def front_page() -> None:
     beginning, sections = readme.split("\n## ", maxsplit=1)
     paragraphs = [*beginning.split("\n\n")[:2], raw(live.markup(live.FRONT, "_static/live"))]
     for text in f"## {sections}".split("\n\n"):
-        cards = [card(*row) for row in ROW.findall(text)]
-        paragraphs.append(raw(f'<div class="cards">{"".join(cards)}</div>') if cards else carry(text, Path()))
+        if cards := [card(*row) for row in ROW.findall(text)]:
+            title = text.split("|")[2].strip()
+            paragraphs += [f"**{title}**", raw(f'<div class="cards">{"".join(cards)}</div>')]
+        else:
+            paragraphs.append(carry(text, Path()))
     course = [f"00 PonderNet on one page <notebooks/{ONE_PAGE.stem}>"]
     electives: list[str] = []
     for number, title, stem, question in sorted(rows):
