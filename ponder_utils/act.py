@@ -1,7 +1,6 @@
 """Adaptive Computation Time: a recurrent cell that takes several steps of thought for each time step of its input.
 
-Graves 2016, arXiv:1603.08983, writes h_n for lambda_n, and s_n for the state h_n; the other symbols are the same: time
-steps t = 1..T, and for each of them steps n = 1..N(t).
+Graves 2016, arXiv:1603.08983, writes h_n for lambda_n, and s_n for h_n. Time steps: t = 1..T; steps of each: 1..N(t).
 """
 
 from typing import Any, NamedTuple
