@@ -11,22 +11,25 @@ const words = tokens.map((_, i) => (i === n ? `${name(n - 1)}?` : `${name(i)}=${
 let [kind, leave, column] = ["plain", Array(n).fill(1), 1]; // leave: after how many loops, or 0: goes on
 let fig = null;
 
-// The loop before which the question cannot know: what each token knows and shows is the number of its arrows.
+// The loop before which the question cannot know, and whom it reads in each loop up to it: a token knows, and shows, arrows.
 function need(leave) {
   let known = Array(n + 1).fill(1);
   let shown = known;
+  const read = [];
   for (let loop = 1; ; loop += 1) {
+    read.push(n - known[n]);
     known = known.map((arrows, i) => arrows + (shown[i - arrows] ?? 0));
-    if (known[n] > n) return loop;
+    if (known[n] > n) return [loop, read];
     shown = known.map((arrows, i) => (leave[i] && loop > leave[i] ? shown[i] : arrows));
   }
 }
-const FREE = need(Array(n).fill(0));
+const [FREE] = need(Array(n).fill(0));
 
 function think() {
   const forced = leave.map((after) => after || N);
   const question = networks[kind](tokens, forced, N).at(-1);
-  return { kind, leave: [...leave], tokens, need: need(leave), loops: question.loops, right: question.answer === DIGIT, staying: leave.filter((after) => !after).length };
+  const [needed, read] = need(leave);
+  return { kind, leave: [...leave], tokens, need: needed, read, loops: question.loops, right: question.answer === DIGIT, staying: leave.filter((after) => !after).length };
 }
 
 function say({ need, loops, right, staying }) {
@@ -37,7 +40,7 @@ function say({ need, loops, right, staying }) {
 
 const left = (i) => LEFT + i * column;
 function draw(pen, width, inks) {
-  const { leave, need, loops } = fig.seen;
+  const { leave, need, loops, read } = fig.seen;
   const open = fig.bet !== null;
   column = (width - LEFT - 2) / (n + 1);
   const rows = Math.max(8, loops);
@@ -52,6 +55,7 @@ function draw(pen, width, inks) {
   words.forEach((word, i) => live.write(pen, word, left(i + 0.5), bottom + 16, inks.ink));
   if (fig.focused) live.ring(pen, inks.ink, left(fig.cursor) + 1, bottom + 4, column - 2, 24);
   if (!open) return;
+  read.forEach((i, loop) => live.write(pen, loop + 1, left(i + 0.5), bottom + 38, inks.ink));
   bar(n, loops, inks.halt, "halt");
   live.write(pen, loops, left(n + 0.5), y(loops) - 10, inks.ink);
   live.stroke(pen, [[left(n), y(need)], [left(n + 1), y(need)]], inks.ink, fig.lit === "limit" ? 6 : 3.5);
@@ -62,7 +66,7 @@ const later = (by) => () => fig.change(() => (leave[fig.cursor] = live.clamp((le
 const all = (after) => () => fig.change(() => (leave = Array(n).fill(after)));
 const byHeads = () => fig.change(() => (leave = networks[kind](tokens, [], N).slice(0, n).map(({ loops }) => (loops > MOST ? 0 : loops))));
 fig = live.figure("leavers", {
-  ask: `All ${n} statements leave after one loop. If all went on, the question would need ${FREE} loops; now it needs ${need(leave)}. How many must go on, so that ${FREE} are enough?`,
+  ask: `All ${n} statements leave after one loop. If all went on, the question would need ${FREE} loops; now it needs ${need(leave)[0]}. How many must go on, so that ${FREE} are enough?`,
   choices: {
     [FEWEST]: [live.number(FEWEST, "statement"), "The others may leave after one loop, if these stand where the question looks."],
     [n / 2]: [`Half of them: ${n / 2}`, "The question looks up few of them."],
@@ -78,7 +82,7 @@ fig = live.figure("leavers", {
     kinds.show((kind = network));
     leave = Array.from({ length: n }, (_, i) => Number(text[i] ?? 1));
   },
-  height: () => PANEL.top + PANEL.height + 32,
+  height: () => PANEL.top + PANEL.height + 52,
   count: () => n,
   press: { Space: () => cycle(fig.cursor), ArrowUp: later(1), ArrowDown: later(-1) },
   think, say, draw, tap: ({ x }) => cycle(live.clamp(Math.floor((x - LEFT) / column), 0, n)),
