@@ -53,7 +53,7 @@ def of_figure(figure: str, untrained: Callable[[], nn.Module]) -> Network:
 
 
 def local_net(max_steps: int) -> PonderNet:
-    """Return the untrained network of lines, of lessons 05 and 09."""
+    """Return the untrained network of lines, of lessons 05 and 06."""
     return PonderNet(LocalStep(2, 32), max_steps)
 
 

@@ -2,7 +2,6 @@
 trees off the grid, and mazes without a star; in three fresh networks, and in the three of the lesson.
 """
 
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -10,7 +9,7 @@ from torch import Tensor
 
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
-from ponder_course.common.trained import TrainOrLoad
+from ponder_course.common.trained import set_up
 from ponder_course.map_of_thought.lesson import halt, untrained
 from ponder_course.map_of_thought.task import MazeTask, with_both_colours
 from ponder_evidence.map_of_thought.experiment import learn
@@ -21,7 +20,6 @@ from ponder_utils import PonderNet
 
 MAZES = 25  # of each kind, unless something else is said
 AROUND = (0, 1, 2, 3)  # open passages around a post: all four would be a loop
-STORED = Path(__file__).parents[3] / "results" / "07_map_of_thought"
 FRESH: list[Row] = seeded([{}], range(20, 23))
 LESSON: list[Row] = [{"seed": seed, "of_lesson": True} for seed in (100, 101, 102)]
 
@@ -101,7 +99,8 @@ def run(seed: int, n_mazes: int = MAZES, n_cells: int = 20, of_lesson: bool = Fa
     `without_stars` in trees, for 150 steps.
     """
     if of_lesson:
-        (model,) = TrainOrLoad("none", str(STORED), 1, BUDGET="class")(learn, [{"seed": seed}], untrained)
+        load = set_up({"TRAIN": "none", "BUDGET": "class"}, "07_map_of_thought")
+        (model,) = load(learn, [{"seed": seed}], untrained)
     else:
         model = learn(seed, **setting).eval()
     generator = torch.Generator().manual_seed(105)

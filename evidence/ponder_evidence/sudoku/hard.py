@@ -1,7 +1,6 @@
 """Sudokus that elimination cannot finish, and what a search for their solutions costs, with the halt and without."""
 
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -9,17 +8,16 @@ from torch import Tensor
 
 from ponder_course.common.runs import seeded
 from ponder_course.common.store import Row
-from ponder_course.common.trained import TrainOrLoad
+from ponder_course.common.trained import set_up
 from ponder_course.sudoku.cover import rounds
 from ponder_course.sudoku.experiment import learn
 from ponder_course.sudoku.lesson import CoverStep, on_boards, solve, untrained
 from ponder_course.sudoku.search import PUZZLES, left, think_until_quiet
 from ponder_course.sudoku.task import SudokuTask, read_board, signs
 from ponder_evidence.runs import Experiment
-from ponder_evidence.sudoku.experiment import REPORTING
+from ponder_evidence.sudoku.experiment import CERTAINTY, REPORTING
 
-N_HARD, CERTAIN = 50, 0.95
-STORED = Path(__file__).parents[3] / "results" / "10_sudoku"  # the lesson's own networks
+N_HARD = 50
 FIXED = (8, 16, 32, 64)  # steps of each thought of a search without the halt
 
 
@@ -70,14 +68,7 @@ class CertainStep(CoverStep):
     def read(self, h: Tensor) -> tuple[Tensor, Tensor]:
         """Return the answers and, in place of halting logits, what is above 0 in cells that are certain."""
         y_hat, _ = super().read(h)
-        return y_hat, y_hat.softmax(2).amax(2) - CERTAIN
-
-
-def think_certain(step: CoverStep, board: Tensor) -> tuple[Tensor, int]:
-    """Think as `think_until_quiet` does, with the same patience; but cells halt when certain, not by their head."""
-    certain = CertainStep(step.groups, step.heads.in_features)
-    certain.load_state_dict(step.state_dict())
-    return think_until_quiet(certain.eval(), board)
+        return y_hat, y_hat.softmax(2).amax(2) - CERTAINTY
 
 
 @torch.no_grad()
@@ -87,7 +78,7 @@ def think_fixed(step: CoverStep, board: Tensor, n_steps: int) -> tuple[Tensor, i
     for _ in range(n_steps):
         h = step.move(z, h)
     certainty, digit = step.read(h)[0][0].softmax(1).max(1)
-    answers = torch.where(certainty >= CERTAIN, digit + 1, 0).view_as(board)
+    answers = torch.where(certainty >= CERTAINTY, digit + 1, 0).view_as(board)
     return torch.where(board > 0, board, answers), n_steps
 
 
@@ -125,11 +116,14 @@ def run(seed: int, n: int, max_thoughts: int = 10_000, **setting: Any) -> Row:
 
 def run_without_head(seed: int, n: int) -> Row:
     """Let the lesson's network search n hard sudokus by its head, and by certainty: {kind: {sudoku: its `cost`}}."""
-    (model,) = TrainOrLoad("none", str(STORED), 1, BUDGET="class")(learn, [{"seed": seed}], untrained)
+    load = set_up({"TRAIN": "none", "BUDGET": "class"}, "10_sudoku")
+    (model,) = load(learn, [{"seed": seed}], untrained)
     step = on_boards(model, 3)
+    certain = CertainStep(step.groups, step.heads.in_features)
+    certain.load_state_dict(step.state_dict())
     found: Row = {}
-    for kind, thinks in {"the halt": think_until_quiet, "certainty": think_certain}.items():
-        found[kind] = {f"hard {i}": cost(step, board, 10_000, thinks) for i, board in enumerate(hard_sudokus(n))}
+    for kind, thinker in {"the halt": step, "certainty": certain.eval()}.items():
+        found[kind] = {f"hard {i}": cost(thinker, board, 10_000) for i, board in enumerate(hard_sudokus(n))}
     return found
 
 

@@ -38,7 +38,7 @@ def test_a_search_without_the_halt_takes_its_steps_at_each_thought():
     board = read_board(search.PUZZLES["17 digits"])[0]
     answers, steps = hard.think_fixed(step, board, 3)
     y_hat = PonderNet(step, 3)(signs(board[None])).y_hat[-1, 0]
-    certain = y_hat.softmax(1).amax(1).view(9, 9) >= hard.CERTAIN
+    certain = y_hat.softmax(1).amax(1).view(9, 9) >= hard.CERTAINTY
     assert steps == 3
     assert torch.equal(answers, torch.where(board > 0, board, torch.where(certain, y_hat.argmax(1).view(9, 9) + 1, 0)))
     answers, steps = hard.eliminate(step, board)
