@@ -28,7 +28,7 @@ ADDRESS_AFTER = {  # what stands before the address
     "paper.md": r"\[repository\]\(",
     "course-package/pyproject.toml": 'Repository = "',
     "evidence/pyproject.toml": 'Repository = "',
-    "docs/running.md": r"welcome\?src=|git\+|git clone ",
+    "docs/running.md": r"welcome\?src=|git\+",
 }
 ONE_PAGE = ROOT / "notebooks" / "00_on_one_page.ipynb"  # before the lessons, and none of them: it needs torch alone
 INSTALL_CELL = """\
@@ -115,7 +115,6 @@ def stamped() -> dict[Path, bytes]:
     names = [name for name in ("README.md", "TEACHING.md", *ADDRESS_AFTER) if (ROOT / name).exists()]
     texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in names}  # a copy for students has no TEACHING
     text = stamp_links(texts["README.md"], url)
-    text = re.sub(r"(?<=git clone )https://\S+( && cd )[\w.-]+", rf"{url}\g<1>{url.rsplit('/', 1)[1]}", text)
     text = re.sub(r"(?<=pip install git\+)https://[^`\s]+", url, text)
     texts["README.md"] = text
     for name in names:
