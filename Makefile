@@ -8,7 +8,8 @@ TO ?= runs/students
 READY := $(VENV)/ready-$(notdir $(REQUIREMENTS))
 RUN := $(VENV)/bin/python
 EDITABLE := $(RUN) -m pip install -q --no-build-isolation -e # setuptools is among the requirements
-NBVAL := $(RUN) -m pytest --nbval --nbval-sanitize-with tests/nbval.cfg -n 2 --dist loadfile
+# In the order of their names: else the page 00 comes last, for it has few cells, and one worker waits for it.
+NBVAL := $(RUN) -m pytest --nbval --nbval-sanitize-with tests/nbval.cfg -n 2 --dist loadfile --no-loadscope-reorder
 OF_PAPERS_SIZE := 03_papers_size 04_rotation_verdict # those with RUN = "paper", which takes in "class"
 THAT_TRAIN = $(patsubst notebooks/%.ipynb,%,$(shell grep -l "TRAIN: str" notebooks/*.ipynb))
 # Where there is no GPU, PyTorch's build for the CPU, which is far smaller: unless a version is given, or its index does not answer.
