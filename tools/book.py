@@ -82,21 +82,21 @@ BAR = re.compile(r".*\d%\|.*\|.*\n?")  # of progress
 def carry(text: str, folder: Path) -> str:
     """The text of a page of `folder`. Files that it links go along; folders and texts that are no page do not."""
 
-    def carried(found: re.Match[str]) -> str:
-        if not found[2]:
-            return found[0]
-        path = (ROOT / folder / found[2]).resolve()
+    def carried(match: re.Match[str]) -> str:
+        if not match[2]:
+            return match[0]
+        path = (ROOT / folder / match[2]).resolve()
         inside = path.relative_to(ROOT)
         if path.is_dir():
-            return f"{found[1]}{address()}/tree/main/{inside}"
+            return f"{match[1]}{address()}/tree/main/{inside}"
         if path.parent == ROOT and path.suffix == ".md" and path.name not in TEXTS:
-            return f"{found[1]}{address()}/blob/main/{inside}"
+            return f"{match[1]}{address()}/blob/main/{inside}"
         if path.suffix not in (".md", ".ipynb"):
             (SOURCE / inside).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, SOURCE / inside)
-        return found[0]
+        return match[0]
 
-    return PERCENT.sub(lambda found: found[1] or "\u00a0", LINK.sub(carried, text))
+    return PERCENT.sub(lambda match: match[1] or "\u00a0", LINK.sub(carried, text))
 
 
 def write(inside: str | Path, text: str) -> None:
@@ -108,9 +108,9 @@ def write(inside: str | Path, text: str) -> None:
 def mark_bets(text: str) -> str:
     """The text of a notebook's cell with marks at its bets and behind their answers."""
 
-    def marked(found: re.Match[str]) -> str:
-        choices = html.escape("|".join(choices_of(found[0])))
-        return f'<div class="bet" data-bet="{found[1]}" data-choices="{choices}">\n\n{found[0].rstrip()}\n\n</div>\n'
+    def marked(match: re.Match[str]) -> str:
+        choices = html.escape("|".join(choices_of(match[0])))
+        return f'<div class="bet" data-bet="{match[1]}" data-choices="{choices}">\n\n{match[0].rstrip()}\n\n</div>\n'
 
     text = DETAILS.sub(r"\1\n\n\2\n\n</details>\n", text)
     text = BET.sub(marked, text)

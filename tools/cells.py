@@ -13,8 +13,8 @@ CHOICES = re.compile(r": ([^:.?]*, [^:.?]*)\?")
 
 def title_of(cell: NotebookNode) -> str:
     """The title of a folded cell, such as "Figure: the machine"; "" where it has none."""
-    found = re.match(r"# @title (.*)", cell.source)
-    return found[1] if found else ""
+    match = re.match(r"# @title (.*)", cell.source)
+    return match[1] if match else ""
 
 
 def blocks(source: str) -> list[str]:

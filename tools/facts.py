@@ -49,14 +49,14 @@ def printed() -> Facts:
 @cache
 def shown(lesson: str) -> list[str]:
     """The numbers that a lesson prints, in their order; not those of cells whose output is not compared."""
-    found = []
+    texts = []
     for path in (ROOT / "notebooks").glob(f"{lesson}_*.ipynb"):
         for cell in nbformat.read(path, as_version=4).cells:
             if "nbval-ignore-output" not in cell.metadata.get("tags", []):
                 for output in cell.get("outputs", []):
                     data = output.get("data", {})
-                    found.append(output.get("text") or data.get("text/markdown") or data.get("text/plain", ""))
-    return [plain(number[0]) for text in found for number in NUMBER.finditer(text)]
+                    texts.append(output.get("text") or data.get("text/markdown") or data.get("text/plain", ""))
+    return [plain(number[0]) for text in texts for number in NUMBER.finditer(text)]
 
 
 def texts() -> list[Path]:

@@ -84,13 +84,13 @@ def lines_of(point: str) -> float:
 
 def sentences(paragraph: str) -> list[str]:
     """The sentences of a paragraph; none ends within bold print or within a formula."""
-    found, start = [], 0
+    parts, start = [], 0
     for end in SENTENCE_END.finditer(paragraph):
         before = paragraph[: end.end()]
         if before.count("**") % 2 == 0 and before.count("$") % 2 == 0:
-            found.append(paragraph[start : end.end()].strip())
+            parts.append(paragraph[start : end.end()].strip())
             start = end.end()
-    return [*found, paragraph[start:].strip()]
+    return [*parts, paragraph[start:].strip()]
 
 
 def points_of(paragraph: str) -> list[str]:
@@ -132,14 +132,14 @@ def picture_of(output: nbformat.NotebookNode, source: str, folder: Path) -> str:
 
 def printed(cell: nbformat.NotebookNode) -> list[str]:
     """What a cell tabled, or printed if it has the tag "slide"."""
-    found = []
+    parts = []
     for output in cell.outputs:
         table = output.get("data", {}).get("text/html", "")
         if "Table" in title_of(cell) and table:
-            found.append(bare(table))
+            parts.append(bare(table))
         if "slide" in cell.metadata.get("tags", []) and output.output_type == "stream":
-            found.append(f"<pre>{html.escape(output.text.strip())}</pre>")
-    return found
+            parts.append(f"<pre>{html.escape(output.text.strip())}</pre>")
+    return parts
 
 
 def bet_of(title: str, block: str) -> Slide:
@@ -171,9 +171,9 @@ def section(title: str, cells: Cells, folder: Path, live_before: Callable[[str],
                     slides[-1].caption = words[number + 1]
             continue
         for block in blocks(cell.source):
-            block, found, line = block.partition("**To take home:**")
-            if found:
-                slides[-1].home.append(found + line)
+            block, label, line = block.partition("**To take home:**")
+            if label:
+                slides[-1].home.append(label + line)
             answered = re.match(r"\*\*(Bet \d|Answer)", block)
             if bet := BET.match(block):
                 slides.append(bet_of(title, block))
@@ -217,10 +217,10 @@ def slides_of(path: Path, folder: Path, static: str) -> list[Slide]:
     """
     cells = nbformat.read(path, as_version=4).cells
     title, question, notes = opening(cells[0])
-    found = [Slide(title, [question], "title", notes=notes)]
+    deck = [Slide(title, [question], "title", notes=notes)]
     for note in notes:
         for point in points_of(note):
-            add(found, point)
+            add(deck, point)
     live_before = partial(live.before, stem=path.stem, static=static)
     bets: dict[str, str] = {}
     part_of, inside = "", Cells()
@@ -230,15 +230,15 @@ def slides_of(path: Path, folder: Path, static: str) -> list[Slide]:
             if number % 2:  # a heading
                 for slide in section(part_of or title, inside, folder, live_before, bets):
                     if slide.kind != "text" or slide.points or slide.home:
-                        found.append(slide)
+                        deck.append(slide)
                     elif part_of:
-                        found[-1].notes += slide.notes
+                        deck[-1].notes += slide.notes
                 part_of, inside = heading(part), []
                 if part == "At home":
-                    return found
+                    return deck
             else:
                 inside.append(part if part is cell else nbformat.v4.new_markdown_cell(part))
-    return found
+    return deck
 
 
 def as_html(slide: Slide) -> str:

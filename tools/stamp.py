@@ -61,14 +61,14 @@ def parser_of(what: str | None) -> argparse.ArgumentParser:
 
 def address() -> str:
     """The repository's address, from pyproject.toml."""
-    found = re.search(
+    match = re.search(
         r'^Repository = "(https://github\.com/[\w.-]+/[\w.-]+)"$',
         (ROOT / "pyproject.toml").read_text(encoding="utf-8"),
         re.M,
     )
-    if not found:
+    if not match:
         raise SystemExit('pyproject.toml: [project.urls] must have Repository = "https://github.com/OWNER/NAME"')
-    return found[1]
+    return match[1]
 
 
 def pages_address() -> str:

@@ -27,10 +27,10 @@ def chains(n_chains: int, n_nodes: int, generator: torch.Generator | None = None
 
 def ancestors(x: Tensor, deepest: int) -> Tensor:
     """Return who stands 0, 1, ..., deepest arrows above each node, at the end its root: [deepest + 1, batch, nodes]."""
-    found = [torch.arange(x.shape[1]).expand_as(x)]
+    above = [torch.arange(x.shape[1]).expand_as(x)]
     for _ in range(deepest):
-        found.append(x.gather(1, found[-1]))
-    return torch.stack(found)
+        above.append(x.gather(1, above[-1]))
+    return torch.stack(above)
 
 
 @torch.no_grad()
@@ -63,23 +63,23 @@ def first_sensitive_step(step: EncodedStep, x: Tensor, N: int) -> list[float]:
         probs = torch.cat([output.y_hat.softmax(-1), output.halt_logits.sigmoid()[..., None]], dim=-1)
         return probs[:, torch.arange(n_chains), last]
 
-    before, found = at_the_end(x), []
+    before, medians = at_the_end(x), []
     for k in range(n_nodes - 1):
         cut = x.scatter(1, above[k][:, None], above[k][:, None])
         differs = ((at_the_end(cut) - before).abs() >= FELT).any(2)  # [N, chains]
         first = torch.where(differs.any(0), differs.int().argmax(0) + 1, N + 1)
-        found.append(median(first.tolist()))
-    return found
+        medians.append(median(first.tolist()))
+    return medians
 
 
 def by_depth(right: Tensor, steps: Tensor, needed: Tensor, depth: Tensor) -> dict[int, Row]:
     """Return, by depth, how many nodes there are; the fraction right when halted, and at each step, [N]; mean steps;
     and the fraction that halts before it can know. right: [N, forests, nodes], the others [forests, nodes].
     """
-    found = by_group(depth, "nodes", right=at_step(right, steps), steps=steps, early=steps < needed)
-    for d, row in found.items():
+    groups = by_group(depth, "nodes", right=at_step(right, steps), steps=steps, early=steps < needed)
+    for d, row in groups.items():
         row["by_step"] = right[:, depth == d].double().mean(1).tolist()
-    return found
+    return groups
 
 
 @torch.no_grad()

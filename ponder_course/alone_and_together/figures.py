@@ -237,17 +237,17 @@ def by_the_clock(rows: Sequence[Row], border: int, n: int) -> Figure:
 
 def right_beyond(rows: Sequence[Row], max_depth: int) -> list[float]:
     """Return for each run the fraction right of the nodes that are deeper than in training."""
-    found = []
+    shares = []
     for row in rows:
         deep = [part for d, part in row["by_depth"].items() if int(d) > max_depth]
-        found.append(sum(part["right"] * part["nodes"] for part in deep) / sum(part["nodes"] for part in deep))
-    return found
+        shares.append(sum(part["right"] * part["nodes"] for part in deep) / sum(part["nodes"] for part in deep))
+    return shares
 
 
-def by_head_and_certainty(found: Mapping[str, Sequence[Row]]) -> pd.DataFrame:
+def by_head_and_certainty(tests: Mapping[str, Sequence[Row]]) -> pd.DataFrame:
     """Return a table of nodes right and mean steps, of each kind, stopped by the halting head or by certainty."""
     table = {}
-    for kind, rows in found.items():
+    for kind, rows in tests.items():
         ways = {"the halting head": [(row["nodes"], row["steps"]) for row in rows]}
         for q in (0.9, 0.99):
             ways[f"certain by {q}"] = [row["certainty"][q][:2] for row in rows]

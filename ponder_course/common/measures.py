@@ -44,11 +44,11 @@ def halting_report(steps: Tensor, needed: Tensor) -> Row:
 
 def by_group(groups: Tensor, count: str = "n", **values: Tensor) -> dict[int, Row]:
     """Return for each group how many belong to it, called `count`, and the mean of each of the values: of one shape."""
-    found = {}
+    rows = {}
     for group in groups.unique().tolist():
         here = groups == group
-        found[group] = {count: int(here.sum()), **{name: mean(value[here]) for name, value in values.items()}}
-    return found
+        rows[group] = {count: int(here.sum()), **{name: mean(value[here]) for name, value in values.items()}}
+    return rows
 
 
 @torch.no_grad()
@@ -61,8 +61,8 @@ def think(model: PonderNet, x: Tensor, N: int) -> PonderOutput:
 def score(model: PonderNet, x: Any, y: Tensor, correct: Callable[[Tensor, Tensor], Tensor]) -> Row:
     """Return accuracy, exact in the halting, and expected steps on these inputs."""
     device = next(model.parameters()).device
-    found = evaluate(model, x.to(device), y.to(device), correct)
-    return {"accuracy": found.accuracy, "steps": found.steps}
+    evaluation = evaluate(model, x.to(device), y.to(device), correct)
+    return {"accuracy": evaluation.accuracy, "steps": evaluation.steps}
 
 
 def same_for_all(by_step: Sequence[float], steps: float) -> float:

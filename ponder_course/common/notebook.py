@@ -153,8 +153,8 @@ def check_hashed(answer: Any, problem: str, digest: str, decimals: int = 0, name
         numbers = torch.as_tensor(numbers, dtype=torch.float64).flatten()
         assert numbers.isfinite().all(), "a number is not finite."
         rounded = [f"{round(number, decimals) + 0.0:.{decimals}f}" for number in numbers.tolist()]  # + 0.0: no -0
-        found = sha256(" ".join(["ponder", problem, *rounded]).encode()).hexdigest()
-        assert found[:16] == digest, f"not right, when rounded to {decimals} decimals."
+        written = sha256(" ".join(["ponder", problem, *rounded]).encode()).hexdigest()
+        assert written[:16] == digest, f"not right, when rounded to {decimals} decimals."
 
     return attempt(check, answer, name)
 

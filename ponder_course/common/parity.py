@@ -53,10 +53,10 @@ def score(model: nn.Module, x: Tensor, y: Tensor, fixed: bool = False) -> dict[s
     those made, N(t). x: [batch, elements], and y: [batch], for ACT with or without a time dimension of 1 before.
     """
     if isinstance(model, PonderNet):
-        found = evaluate(model, x, y)
+        evaluation = evaluate(model, x, y)
         if fixed:
-            return {"accuracy": found.accuracy_by_step[-1], "steps": float(len(found.p))}
-        return {"accuracy": found.accuracy, "steps": found.steps}
+            return {"accuracy": evaluation.accuracy_by_step[-1], "steps": float(len(evaluation.p))}
+        return {"accuracy": evaluation.accuracy, "steps": evaluation.steps}
     output = model(x.reshape(1, -1, x.shape[-1]))
     return {"accuracy": right(output.y_hat, y.reshape(1, -1)), "steps": output.steps.float().mean().item()}
 

@@ -109,11 +109,11 @@ def _described(name: str, value: Any) -> dict[str, str]:
         del parts["training"]
     if isfunction(value):
         parts = {**getclosurevars(value).nonlocals, "defaults": value.__defaults__, "keywords": value.__kwdefaults__}
-    found = {name: getattr(value, "__name__", type(value).__name__)} if name else {}
+    classes = {name: getattr(value, "__name__", type(value).__name__)} if name else {}
     for part_name, part in parts.items():
         if not part_name.startswith("_"):
-            found |= _described(f"{name}.{part_name}".lstrip("."), part)
-    return found
+            classes |= _described(f"{name}.{part_name}".lstrip("."), part)
+    return classes
 
 
 def _nearest(wanted: dict[str, str], stored: list[dict[str, str]]) -> int:

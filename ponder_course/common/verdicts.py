@@ -18,14 +18,14 @@ from ponder_utils._check import check_real
 def _values(name: str, values: Sequence[float], *, finite: bool = False) -> list[float]:
     """Return Python's numbers, since `statistics` cuts the decimals off the mean of NumPy's integers."""
     listed = isinstance(values, Collection) and not isinstance(values, Mapping | Set | str | bytes)
-    found: list[Any] = plain(list(values), name) if listed and getattr(values, "ndim", 1) == 1 else [values]
-    if not all(isinstance(value, int | float) for value in found) or not listed:
+    numbers: list[Any] = plain(list(values), name) if listed and getattr(values, "ndim", 1) == 1 else [values]
+    if not all(isinstance(value, int | float) for value in numbers) or not listed:
         raise TypeError(f"{name} must be a list, array or tensor of one number for each run; got {values!r}")
-    diverged = len(found) - sum(map(math.isfinite, found))
-    if finite and diverged and len(found) > 1:
+    diverged = len(numbers) - sum(map(math.isfinite, numbers))
+    if finite and diverged and len(numbers) > 1:
         advice = "Say so, and count them as not having learnt."
-        raise ValueError(f"{name} must be finite; got NaN or inf in {diverged} of {len(found)} runs. {advice}")
-    return found
+        raise ValueError(f"{name} must be finite; got NaN or inf in {diverged} of {len(numbers)} runs. {advice}")
+    return numbers
 
 
 def span(values: Sequence[float], form: str = ".2f") -> str:
@@ -68,10 +68,10 @@ def verdict(changes: Sequence[float], form: str = "+.2f", what: tuple[str, str] 
     """Return "more" or "fewer", or "undecided" where the 95 % interval for the mean holds 0, with the estimate."""
     middle, low, high = interval(changes)
     if len(changes) < 3:
-        found = "too few runs"
+        outcome = "too few runs"
     else:
-        found = "undecided" if low <= 0 <= high else what[0] if middle > 0 else what[1]
-    return f"{found}: {estimate(changes, form)}"
+        outcome = "undecided" if low <= 0 <= high else what[0] if middle > 0 else what[1]
+    return f"{outcome}: {estimate(changes, form)}"
 
 
 def welch(a: Sequence[float], b: Sequence[float], level: float = 0.95) -> tuple[float, float, float]:

@@ -74,8 +74,8 @@ def table_of(networks: Mapping[str, Sequence[JudgedLine]], *names: str) -> pd.Da
     table = {}
     for kind, steps in networks.items():
         for number, step in enumerate(steps, 1):
-            found = measure(step, *fresh(step, 16), 20)
-            row = {COLUMNS[name][0]: format(found[name], COLUMNS[name][1]) for name in names}
+            measures = measure(step, *fresh(step, 16), 20)
+            row = {COLUMNS[name][0]: format(measures[name], COLUMNS[name][1]) for name in names}
             table[kind, f"network {number}"] = row
     return pd.DataFrame(table).T
 

@@ -14,11 +14,11 @@ from ponder_course.light_cone.lesson import LocalStep
 def votes(step: LocalStep, x: Tensor, n_steps: int) -> Tensor:
     """Return the halting logit at every place of a network with a shared vote: [n_steps, batch, places]."""
     z, h = step.encode(x)
-    found = []
+    logits = []
     for _ in range(n_steps):
         h = step.move(z, h)
-        found.append(step.heads(h)[:, 1])
-    return torch.stack(found)
+        logits.append(step.heads(h)[:, 1])
+    return torch.stack(logits)
 
 
 def at_own_length(row: Row) -> Row:
@@ -28,11 +28,11 @@ def at_own_length(row: Row) -> Row:
 
 def has_learnt(row: Row) -> bool:
     """Return whether a network is right on 95 % of the lines, stopped by its threshold or at its best fixed step."""
-    found = at_own_length(row)
-    return max(found["rules"]["threshold"]["right"], *found["by_step"]) >= 0.95
+    test = at_own_length(row)
+    return max(test["rules"]["threshold"]["right"], *test["by_step"]) >= 0.95
 
 
 def speaks(row: Row) -> bool:
     """Return whether a network halts one line in ten before L or more, and is right on 95 % of those."""
-    found = at_own_length(row)["rules"]["threshold"]
-    return found["early"] >= 0.1 and found["right_early"] >= 0.95
+    threshold = at_own_length(row)["rules"]["threshold"]
+    return threshold["early"] >= 0.1 and threshold["right_early"] >= 0.95

@@ -127,8 +127,8 @@ def lateness(test: Row, rule: str = "sample") -> float:
 
 def gain(test: Row, rule: str) -> float:
     """Return what halting by this rule adds to the right lines, beside the same mean number of steps for all."""
-    found = test["rules"][rule]
-    return found["right"] - same_for_all(test["by_step"], found["steps"])
+    halted = test["rules"][rule]
+    return halted["right"] - same_for_all(test["by_step"], halted["steps"])
 
 
 @torch.no_grad()

@@ -80,8 +80,8 @@ def steps_above_in_theory(
 def against_theory(above: Points, lambda_ps: Line, theory: Mapping[str, Line]) -> dict[float, float]:
     """Return for each lambda_p how far the median network is from the last line of theory: 0.1 is 10 % above."""
     *_, expected = theory.values()
-    found = [[steps for at, steps in above if at == lambda_p] for lambda_p in lambda_ps]
-    return {at: median(steps) / e - 1 for at, steps, e in zip(lambda_ps, found, expected, strict=True)}
+    simulated = [[steps for at, steps in above if at == lambda_p] for lambda_p in lambda_ps]
+    return {at: median(steps) / e - 1 for at, steps, e in zip(lambda_ps, simulated, expected, strict=True)}
 
 
 class Votes(NamedTuple):
@@ -99,15 +99,15 @@ def summary(rows: Sequence[Row]) -> dict[str, str]:
     """Return a row of the evidence's tables: who has learnt and speaks by halting, and when these halt. rows: runs."""
     learnt = [row for row in rows if clock.has_learnt(row)]
     speakers = [row for row in learnt if clock.speaks(row)]
-    found = [clock.at_own_length(row)["rules"]["threshold"] for row in speakers]
+    tests = [clock.at_own_length(row)["rules"]["threshold"] for row in speakers]
     fixed = [max(clock.at_own_length(row)["by_step"][: row["places"] - 1]) for row in speakers]
     return {
         "networks": str(len(rows)),
         "have learnt": str(len(learnt)),
         "speak": str(len(speakers)),
-        "their steps": verdicts.span([one["steps"] for one in found]),
-        "halt before L": verdicts.span([one["early"] for one in found], ".0%"),
-        "right then": verdicts.span([one["right_early"] for one in found], ".1%"),
+        "their steps": verdicts.span([one["steps"] for one in tests]),
+        "halt before L": verdicts.span([one["early"] for one in tests], ".0%"),
+        "right then": verdicts.span([one["right_early"] for one in tests], ".1%"),
         "best fixed step before L": verdicts.span(fixed, ".0%"),
     }
 
@@ -174,10 +174,10 @@ def in_words(late: Sequence[int]) -> str:
     """What the picture shows of halting, from the steps by which each line halts after L."""
     if min(late) < 0:
         return "A line halts before all of its places can be sure"
-    found = [f"{n} step{'s' * (n != 1)} late" if n else "in time" for n in late]
-    if found[0] == found[-1]:
-        return f"Both lines halt {found[0]}"
-    return f"The left line halts {found[0]}, the right one {found[-1]}"
+    words = [f"{n} step{'s' * (n != 1)} late" if n else "in time" for n in late]
+    if words[0] == words[-1]:
+        return f"Both lines halt {words[0]}"
+    return f"The left line halts {words[0]}, the right one {words[-1]}"
 
 
 def one_of_20_lines(model: PonderNet, line: int, places: int) -> Figure:
@@ -363,10 +363,10 @@ def what_halting_buys(tests: Sequence[Bought]) -> str:
     if min(known) <= 0:
         return "Halting buys nothing here"
     points = " and ".join(sorted({f"{gain:.0f}" for gain in known}))
-    found = f"Halting buys these networks {points} points on lines"
+    sentence = f"Halting buys these networks {points} points on lines"
     for gain in others:
-        found += ", nothing on digits" if abs(gain) < 0.5 else f", {gain:.0f} points on digits"
-    return found
+        sentence += ", nothing on digits" if abs(gain) < 0.5 else f", {gain:.0f} points on digits"
+    return sentence
 
 
 @style.slide

@@ -99,12 +99,12 @@ def distances(is_open: Tensor, sources: Tensor) -> Tensor:
     """
     reached = is_open * sources
     far = is_open[0].numel()
-    found = torch.where(reached > 0, 0, far)
+    away = torch.where(reached > 0, 0, far)
     for n in range(1, far):
         grown = max_pool2d(reached, 3, stride=1, padding=1) * is_open
         new = grown > reached
         if not new.any():
             break
-        found[new] = n
+        away[new] = n
         reached = grown
-    return found
+    return away

@@ -16,8 +16,8 @@ def check_right_if_stopped(answer: Callable[[Tensor, Tensor], Tensor]) -> None:
     y_hat = torch.nn.functional.one_hot(given, 10) - 5.0
     got, expected = torch.as_tensor(answer(y_hat, y)), torch.tensor([0.6, 0.4, 0.8])
     assert got.shape == (3,), f"one number for each step: shape [3], not {list(got.shape)}"
-    found = [f"{number:.1f}" for number in got.tolist()]
-    assert (got - expected).abs().max() < 1e-6, f"right on 0.6, 0.4, 0.8 of them, not on {found}"
+    rounded = [f"{number:.1f}" for number in got.tolist()]
+    assert (got - expected).abs().max() < 1e-6, f"right on 0.6, 0.4, 0.8 of them, not on {rounded}"
 
 
 def check_steps_to_know_all(answer: Callable[[int, int, int, int, int], int]) -> None:

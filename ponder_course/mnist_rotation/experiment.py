@@ -93,10 +93,10 @@ def turning_adds(rows: Iterable[Row], degrees: int = 90) -> list[float]:
 
 def gains(rows: Iterable[Row], rule: str) -> list[float]:
     """Return what halting by this rule adds to the accuracy at home, beside the same mean number of steps for all."""
-    found = []
+    differences = []
     for row in rows:
         steps, right = row["rules"][rule]
         if rule == "sample" and "steps_within" in row:  # the mean over all draws, without the luck of one
             steps, right = row["steps_within"][0], row["accuracy_within"][0]
-        found.append(right - same_for_all(row.get("by_step_within") or row["by_step"], steps))
-    return found
+        differences.append(right - same_for_all(row.get("by_step_within") or row["by_step"], steps))
+    return differences

@@ -199,8 +199,8 @@ def forest(rows: Sequence[Difference], x_labels: Sequence[str], left: str = "", 
             ax.plot([low, high], [y - 0.08] * 2, color=colour, linewidth=3, zorder=3, solid_capstyle="butt")
             marks(ax, [(middle, y - 0.08)], which, large, full=True, zorder=4)
             if left and len(axes) == 1:
-                found = word(values, (right, left))
-                ax.annotate(found, (1.02, y), xycoords=("axes fraction", "data"), va="center", color=colour)
+                verdict = word(values, (right, left))
+                ax.annotate(verdict, (1.02, y), xycoords=("axes fraction", "data"), va="center", color=colour)
     for ax, x_label in zip(axes, x_labels, strict=True):
         ax.axvline(0, color=style.BLACK, linewidth=1.2)
         ax.set(xlabel=x_label, ylim=(len(rows) - 0.4, -0.7))
@@ -216,11 +216,11 @@ TRAINED_FOR = {"smoke": "a few seconds", "class": "two epochs or so", "paper": "
 
 def four_verdicts(first: str, rows: Runs, long: Runs) -> list[Difference]:
     """Return the steps that turning by 90 degrees adds, a row for each network and training; first: how long it was."""
-    found = []
+    differences = []
     for name, runs in rows.items():
-        found.append(Difference(f"{name},\n{first}", name, [experiment.turning_adds(runs)]))
-        found.append(Difference(f"{name},\nup to 20 epochs", name, [experiment.turning_adds(long[name])]))
-    return found
+        differences.append(Difference(f"{name},\n{first}", name, [experiment.turning_adds(runs)]))
+        differences.append(Difference(f"{name},\nup to 20 epochs", name, [experiment.turning_adds(long[name])]))
+    return differences
 
 
 def right_at(angle: int, runs: Sequence[Row]) -> str:
@@ -230,10 +230,10 @@ def right_at(angle: int, runs: Sequence[Row]) -> str:
 
 def bought_by_rules(trainings: Mapping[str, Sequence[Row]]) -> list[Difference]:
     """Return the points that halting by each rule adds to the patches, below a heading for each training."""
-    found = []
+    differences = []
     for training, rows in trainings.items():
-        found.append(Difference(training))
+        differences.append(Difference(training))
         for rule in ("sample", "quantile"):
             points = [100 * gain for gain in experiment.gains(rows, rule)]
-            found.append(Difference(f"patches, {rule}", "patches", [points]))
-    return found
+            differences.append(Difference(f"patches, {rule}", "patches", [points]))
+    return differences

@@ -184,7 +184,7 @@ def draw_best_fixed_steps(stored: Compared, ours: Sequence[tuple[float, float]],
 
 def count_gains(groups: Iterable[Sequence[tuple[float, float]]]) -> str:
     """Return how many networks gain by halting by themselves, such as "3 of 20"."""
-    return count([own - fixed for found in groups for own, fixed in found], GAIN)
+    return count([own - fixed for runs in groups for own, fixed in runs], GAIN)
 
 
 def own_and_fixed(rows: Iterable[Row]) -> Compared:

@@ -49,7 +49,7 @@ def measure(writer: Writer, x: Tensor) -> Row:
     n_nodes, generator = x.shape[1], torch.Generator().manual_seed(100)
     asked = torch.arange(n_nodes).repeat(len(x))
     log_probs = writer.eval().next_words(x).repeat_interleave(n_nodes, 0)
-    last, n_words, stopped, _ = (found[:, 0] for found in write(log_probs, asked, 1, generator))
+    last, n_words, stopped, _ = (drawn[:, 0] for drawn in write(log_probs, asked, 1, generator))
     depth = ForestTask.depths(x).flatten()
     right = (last == ForestTask.answers(x).flatten()) & stopped
     far = depth > 0

@@ -57,11 +57,11 @@ def right_by_price(trees: Mapping[str, tuple[Mapping[str, ByPrice], float]]) -> 
 
 def words_by_depth(rows: Sequence[Row]) -> list[dict[int, float]]:
     """Return the words that are written, by depth, of each measured row."""
-    found = []
+    lines = []
     for row in rows:
         numbers = {int(depth): part["words"] for depth, part in row["by_depth"].items()}
-        found.append(dict(sorted(numbers.items())))
-    return found
+        lines.append(dict(sorted(numbers.items())))
+    return lines
 
 
 def right_at(rows: Sequence[Row], stage: int = 0) -> dict[float, list[float]]:

@@ -12,10 +12,10 @@ CHAIN = torch.tensor([0, 0, 1, 2])  # the parent of each node: three arrows lead
 def gradient_of(loss: Any, rewards: list[list[float]]) -> list[list[float]]:
     """Return what a loss asks of each chain: its derivative by log p, downwards, times the number of chains."""
     log_p = torch.full((len(rewards), len(rewards[0])), -1.0, requires_grad=True)
-    found = loss(torch.tensor(rewards), log_p)
-    assert found.shape == (), f"a loss is one number: not {[*found.shape]}"
-    assert found.requires_grad, "no gradient reaches log_p"
-    found.backward()
+    value = loss(torch.tensor(rewards), log_p)
+    assert value.shape == (), f"a loss is one number: not {[*value.shape]}"
+    assert value.requires_grad, "no gradient reaches log_p"
+    value.backward()
     assert log_p.grad is not None
     return (-log_p.grad * log_p.numel()).tolist()
 

@@ -19,6 +19,6 @@ def check_last_cell(answer: Callable[[], tuple[int, int, int]]) -> None:
     """Check the row and the column, from 1, of the cell of `SMALL` that is known last, and its round."""
     row, column, last = answer()
     needed = SudokuTask.needed_steps(signs(read_board(SMALL))).view(4, 4)
-    found = int(needed[row - 1, column - 1])
-    assert found == needed.max(), "another cell is known later"
-    assert last == found, "the digit of that cell is known in another round"
+    last_round = int(needed[row - 1, column - 1])
+    assert last_round == needed.max(), "another cell is known later"
+    assert last == last_round, "the digit of that cell is known in another round"

@@ -59,7 +59,7 @@ def rounds(signs: Tensor, groups: Groups) -> tuple[Tensor, Tensor]:
     given contradicts itself, a place may be called on and off; the first stays.
     """
     known = signs.long()
-    found = (known != 0).long()
+    since = (known != 0).long()
     group_of = groups.slots // groups.members.shape[1]  # [places, kinds]; their number if there is none
 
     def among_others(marked: Tensor) -> Tensor:  # [batch, places] -> how many, [batch, places, kinds]
@@ -73,5 +73,5 @@ def rounds(signs: Tensor, groups: Groups) -> tuple[Tensor, Tensor]:
         all_others_are_off = (among_others(known != -1) == 0).any(2)
         new = torch.where(another_is_on, -1, all_others_are_off.long()) * (known == 0)
         if not new.any():
-            return known, found
-        known, found = known + new, torch.where(new != 0, n, found)
+            return known, since
+        known, since = known + new, torch.where(new != 0, n, since)

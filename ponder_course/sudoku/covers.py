@@ -69,14 +69,14 @@ def on_cover(step: CoverStep, tables: Groups) -> UnevenStep:
 def turns(shape: str) -> set[Cells]:
     """Return a shape in all its orientations, each at the upper left corner."""
     cells = [(i, j) for i, row in enumerate(shape.split()) for j, sign in enumerate(row) if sign == "X"]
-    found = set[Cells]()
+    turned = set[Cells]()
     for _ in range(2):
         cells = [(i, -j) for i, j in cells]
         for _ in range(4):
             cells = [(j, -i) for i, j in cells]
             top, left = min(i for i, _ in cells), min(j for _, j in cells)
-            found.add(frozenset((i - top, j - left) for i, j in cells))
-    return found
+            turned.add(frozenset((i - top, j - left) for i, j in cells))
+    return turned
 
 
 def pentominoes(height: int = 6, width: int = 10) -> tuple[Places, int]:
@@ -114,15 +114,15 @@ def solution(groups: Places, seed: int) -> set[int]:
         for place in generator.sample(sorted(waiting[shortest]), len(waiting[shortest])):
             done = set(groups_with[place])
             excluded = set().union(*(waiting[g] for g in done))
-            found = search({g: places - excluded for g, places in waiting.items() if g not in done})
-            if found is not None:
-                return found | {place}
+            chosen = search({g: places - excluded for g, places in waiting.items() if g not in done})
+            if chosen is not None:
+                return chosen | {place}
         return None
 
-    found = search({g: set(group) for g, group in enumerate(groups)})
-    if found is None:
+    chosen = search({g: set(group) for g, group in enumerate(groups)})
+    if chosen is None:
         raise ValueError("groups must have a solution; got some that have none")
-    return found
+    return chosen
 
 
 @cache
@@ -149,8 +149,8 @@ def tiled(groups: Places, asked: int, values: dict[int, int]) -> list[int]:
 
     values: {place: value}; of several places of a group the last counts, and a group without one has 0.
     """
-    found = []
+    places = []
     for group in groups[asked:]:
         on = [value for place, value in values.items() if place in group]
-        found.append(on[-1] if on else 0)
-    return found
+        places.append(on[-1] if on else 0)
+    return places

@@ -69,19 +69,19 @@ def draw_times(ax: Axes, times: Board, given: Board, last: float) -> None:
 
 
 @slide
-def marks_by_round(known: ArrayLike, found: ArrayLike, last: int, cell: tuple[int, int]) -> Figure:
+def marks_by_round(known: ArrayLike, since: ArrayLike, last: int, cell: tuple[int, int]) -> Figure:
     """Draw what is known of each digit in each cell after each round, up to the last, and frame one cell.
 
-    known, found: as `rounds` returns them, [row, column, digit]. A digit that is on fills its cell. In the others the
+    known, since: as `rounds` returns them, [row, column, digit]. A digit that is on fills its cell. In the others the
     digits are small, and crossed if they are off. cell: row and column, from 1.
     """
     figure, axes = panels(last, width=3.3, height=4.0)
-    known, found = np.asarray(known), np.asarray(found)
+    known, since = np.asarray(known), np.asarray(since)
     side = len(known)
     box = math.isqrt(side)
-    is_given = ((known == 1) & (found == 1)).any(2)
+    is_given = ((known == 1) & (since == 1)).any(2)
     for n, ax in enumerate(axes, 1):
-        is_known = (found > 0) & (found <= n)
+        is_known = (since > 0) & (since <= n)
         board = (((known == 1) & is_known) * np.arange(1, side + 1)).sum(2)
         draw_board(ax, board, is_given, style.ANSWER)
         for row, column, digit in np.argwhere(np.broadcast_to(board[:, :, None] == 0, known.shape)):

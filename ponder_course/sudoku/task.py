@@ -67,9 +67,9 @@ class SudokuTask:
     @staticmethod
     def answers(x: Tensor) -> Tensor:
         """Return y of boards x as `batch` draws them: the digit of an open cell that can be known, from 0, or less."""
-        known, found = _by_cell(x)
+        known, since = _by_cell(x)
         digits = torch.where(known == 1, torch.arange(x.shape[-1], device=x.device), UNKNOWN).amax(2)
-        return torch.where((known * found == 1).any(2), GIVEN, digits)
+        return torch.where((known * since == 1).any(2), GIVEN, digits)
 
     @staticmethod
     def needed_steps(x: Tensor) -> Tensor:
@@ -77,14 +77,14 @@ class SudokuTask:
 
         1 where it is given, and 0 where it is never known.
         """
-        known, found = _by_cell(x)
-        return torch.where(known == 1, found, 0).amax(2)
+        known, since = _by_cell(x)
+        return torch.where(known == 1, since, 0).amax(2)
 
 
 def _by_cell(x: Tensor) -> tuple[Tensor, Tensor]:
     """Return what the rule knows, and in which round, of each cell's digits: [batch, cells, digits] each."""
-    known, found = rounds(x.flatten(1), sudoku_groups(math.isqrt(x.shape[-1])).to(x.device))
-    return known.unflatten(1, (-1, x.shape[-1])), found.unflatten(1, (-1, x.shape[-1]))
+    known, since = rounds(x.flatten(1), sudoku_groups(math.isqrt(x.shape[-1])).to(x.device))
+    return known.unflatten(1, (-1, x.shape[-1])), since.unflatten(1, (-1, x.shape[-1]))
 
 
 @cache

@@ -103,8 +103,8 @@ def best(rows: Sequence[Row], training: str, rule: str, price: float = PRICE) ->
 
     utilities = {}
     for group, members in groups.items():
-        if found := [utility(point(row, "valid"), price) for row in choosing(members)]:
-            utilities[group] = mean(found)
+        if values := [utility(point(row, "valid"), price) for row in choosing(members)]:
+            utilities[group] = mean(values)
     problem, hyperparameter = max(utilities, key=lambda group: utilities[group])
     chosen = reporting(groups[problem, hyperparameter])
     which = [best_index(row, rule, price) for row in chosen]
@@ -114,18 +114,18 @@ def best(rows: Sequence[Row], training: str, rule: str, price: float = PRICE) ->
 
 def table(rows: Sequence[Row], price: float = PRICE) -> dict[str, Best]:
     """Return the best of each of METHODS of which there are runs, by the method's name."""
-    found = {name: best(rows, method.training, method.rule, price) for name, method in METHODS.items()}
-    return {name: result for name, result in found.items() if result is not None}
+    results = {name: best(rows, method.training, method.rule, price) for name, method in METHODS.items()}
+    return {name: result for name, result in results.items() if result is not None}
 
 
 def in_time(rows: Sequence[Row]) -> dict[str, list[Point]]:
     """Return one point for each network with a loss at every step, by test, if inputs stop when they can be known."""
-    found: dict[str, list[Point]] = {}
+    points: dict[str, list[Point]] = {}
     for row in reporting([row for row in rows if row["training"] == "every step"]):
         for test, result in row["tests"].items():
             if test != "valid" and "in time" in result:
-                found.setdefault(test, []).append(result["in time"])
-    return found
+                points.setdefault(test, []).append(result["in time"])
+    return points
 
 
 class Regret(NamedTuple):
@@ -145,11 +145,11 @@ def regrets(rows: Sequence[Row], test: str, price: float = PRICE) -> dict[str, l
     counted from 0.
     """
     limit = mean_need(rows, test)
-    found = {}
+    by_method = {}
     for name, result in table(rows, price).items():
         if test in result.tests:
-            found[name] = [regret(point, limit, price) for point in result.tests[test]]
-    return found
+            by_method[name] = [regret(point, limit, price) for point in result.tests[test]]
+    return by_method
 
 
 def mean_need(rows: Sequence[Row], test: str) -> float:
@@ -159,7 +159,7 @@ def mean_need(rows: Sequence[Row], test: str) -> float:
 
 def by_question(rows: Iterable[Row]) -> dict[str, list[Row]]:
     """Return the rows by what they ask, whatever the recipe, seed by seed."""
-    found: dict[str, list[Row]] = {question: [] for question in QUESTIONS}
+    questions: dict[str, list[Row]] = {question: [] for question in QUESTIONS}
     for row in sorted(rows, key=lambda row: row["seed"]):
-        found["8 elements" if row["problem"] in RECIPES else row["problem"]].append(row)
-    return found
+        questions["8 elements" if row["problem"] in RECIPES else row["problem"]].append(row)
+    return questions

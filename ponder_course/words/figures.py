@@ -48,11 +48,11 @@ def reading(parents: Sequence[int], order: Sequence[int], asked: int) -> Figure:
 
 
 def _ancestors(parents: Sequence[int], node: int) -> list[int]:
-    found = []
+    above = []
     while parents[node] != node:
         node = parents[node]
-        found.append(node)
-    return found
+        above.append(node)
+    return above
 
 
 @slide
@@ -115,12 +115,12 @@ def by_training(ours: Mapping[str, Sequence[Row]], stored: Sequence[Row]) -> dic
     ours: trained on one arrow, by what is carried; they come first.
     """
     depths = sorted({1} | {row["max_depth"] for row in stored})
-    found: dict[int, dict[str, list[ByDepth]]] = {depth: {} for depth in depths}
-    for depth, kinds in found.items():
+    panels: dict[int, dict[str, list[ByDepth]]] = {depth: {} for depth in depths}
+    for depth, kinds in panels.items():
         for name, carried in CARRIED.items():
             mine = ours.get(name, []) if depth == 1 else []
             kinds[name] = [*trees.by_depth([*mine, *matching(stored, carried=carried, max_depth=depth)], "right")]
-    return found
+    return panels
 
 
 def by_room(wide: Sequence[Row]) -> tuple[Kinds, Kinds]:

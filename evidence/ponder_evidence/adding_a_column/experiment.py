@@ -56,8 +56,8 @@ def run(seed: int, vote: str = "least", updates: int = 1000, n_sums: int = 1000)
     """
     torch.manual_seed(seed)
     model = learn(STEPS[vote](2, 32, noise=0.1), AdditionTask(16, rate=None), 20, updates, seed)
-    found = {places: measure(model, places, n_sums) | {"pair": two_sums(model, places)} for places in TESTS}
-    return rounded({"tests": found})
+    tests = {places: measure(model, places, n_sums) | {"pair": two_sums(model, places)} for places in TESTS}
+    return rounded({"tests": tests})
 
 
 SHORT: Row = {"updates": 6, "n_sums": 20}

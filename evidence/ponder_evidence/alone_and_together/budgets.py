@@ -72,9 +72,9 @@ def run(seed: int, kind: str, **setting: Any) -> Row:
     halts = kind == "halting"
     model = learn(seed, "current", **setting) if halts else learn_without_halting(seed, kind, **setting)
     x = test_inputs(N_NODES)
-    found = counted(measure(model, x, TEST_STEPS))
+    row = counted(measure(model, x, TEST_STEPS))
     felt = first_sensitive_step(model.step, x[-10:], TEST_STEPS)
-    return rounded(found | {"asked": asked(model.step, x[-50:]), "felt": felt})
+    return rounded(row | {"asked": asked(model.step, x[-50:]), "felt": felt})
 
 
 HEADS: list[Row] = [

@@ -68,13 +68,13 @@ def asked(step: EncodedStep, x: Tensor) -> list[list[float]]:
     memory, deepest = step.step.memory, x.shape[1] - 1
     distances = [distance_read(memory, n) for n in range(1, deepest + 1) if distance_read(memory, n) <= deepest]
     above, depth = ancestors(x, deepest), ForestTask.depths(x)
-    found = []
+    shares = []
     for distance, weights in zip(distances, attention_by_step(step, x, len(distances)), strict=True):
         target = above[distance][depth >= distance]
         weights = weights[depth >= distance]  # [nodes that are deep enough, nodes]
         there = weights.gather(1, target[:, None])[:, 0]
-        found.append([mean(weights.argmax(1) == target), mean(there)])
-    return found
+        shares.append([mean(weights.argmax(1) == target), mean(there)])
+    return shares
 
 
 def run(seed: int, memory: str, **setting: Any) -> Row:
@@ -83,8 +83,8 @@ def run(seed: int, memory: str, **setting: Any) -> Row:
     n_nodes = setting.get("n_nodes", N_NODES)
     x = test_inputs(n_nodes)
     N = TEST_STEPS if memory == "current" else max(TEST_STEPS, n_nodes + 8)  # none needs more
-    found = measure(model, x, N)
-    return rounded(found | {"asked": asked(model.step, x[-50:]), "felt": first_sensitive_step(model.step, x[-10:], N)})
+    row = measure(model, x, N)
+    return rounded(row | {"asked": asked(model.step, x[-50:]), "felt": first_sensitive_step(model.step, x[-10:], N)})
 
 
 def _grid(name: str, seeds: int, kinds: tuple[str, ...] = ("current",), **change: Any) -> Experiment:

@@ -37,8 +37,8 @@ def learn_marked(seed: int, updates: int = 1000, size: int = 64) -> PonderNet:
 def run(seed: int, updates: int = 1000) -> Row:
     """Train a network whose roots are marked, and measure it: as `fresh` does, but for whom it reads."""
     model, x = learn_marked(seed, updates), test_inputs(N_NODES)
-    found = counted(measure(model, x, TEST_STEPS))
-    return rounded(found | {"felt": first_sensitive_step(model.step, x[-10:], TEST_STEPS)})
+    row = counted(measure(model, x, TEST_STEPS))
+    return rounded(row | {"felt": first_sensitive_step(model.step, x[-10:], TEST_STEPS)})
 
 
 SETTINGS = seeded([{}], range(10, 20))

@@ -59,21 +59,21 @@ def measure(model: PonderNet, x: Tensor, q: float = 0.5) -> Row:
     right = output.y_hat.argmax(-1) == y  # [N, programs, statements]
     steps = halting_steps(output, "threshold", q=q)
     halted = at_step(right, steps)
-    found: Row = {
+    measures: Row = {
         "all": {"right": mean(halted), "programs": mean(halted.all(1)), **halting_report(steps, needed)},
         "programs_by_step": right.all(2).double().mean(1).tolist(),
         "certainty": {},
     }
     for value in (0.9, 0.99):
         stop = halting_steps(output, "confidence", q=value, classes=True)
-        found["certainty"][value] = [mean(at_step(right, stop)), mean(stop)]
+        measures["certainty"][value] = [mean(at_step(right, stop)), mean(stop)]
     for kind, of_kind in (("statements", ~is_question), ("questions", is_question)):
         groups = depth.where(of_kind, -1)
-        found[kind] = by_group(groups, right=halted, steps=steps, needed=needed)
-        found[kind].pop(-1, None)
-        for row in found[kind].values():
+        measures[kind] = by_group(groups, right=halted, steps=steps, needed=needed)
+        measures[kind].pop(-1, None)
+        for row in measures[kind].values():
             row["needed"] = int(row["needed"])  # the same for all
-    return found
+    return measures
 
 
 def test_programs() -> Tensor:
@@ -160,8 +160,8 @@ def run_text(
         output = model(x)
         nats = torch.stack([criterion(answer.flatten(0, 1), y.flatten()) for answer in output.y_hat])  # [loops, all]
     p = output.log_p.flatten(1).exp()
-    found = {"by_loop": nats.mean(1).tolist(), "p": p.mean(1).tolist(), "steps": mean(expected_steps(output.log_p))}
-    return rounded(found | {"expected": mean((p * nats).sum(0))})
+    measures = {"by_loop": nats.mean(1).tolist(), "p": p.mean(1).tolist(), "steps": mean(expected_steps(output.log_p))}
+    return rounded(measures | {"expected": mean((p * nats).sum(0))})
 
 
 KINDS: list[Row] = [{"loss": "halting", "loops": LOOPS}, {"loss": "every", "loops": LOOPS}]

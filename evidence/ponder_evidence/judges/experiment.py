@@ -28,11 +28,11 @@ def run(
     """Train a step and `measure` it: {"tests": {test: what that returns}, "cpu_seconds": of the training}."""
     start = time.process_time()
     step = learn(judge, n_values, discount, price, seed, recipe, head, refill)
-    found: Row = {"tests": {}, "cpu_seconds": time.process_time() - start}
+    row: Row = {"tests": {}, "cpu_seconds": time.process_time() - start}
     for test_seed, (test, (size, N, n_lines, _)) in enumerate(TESTS.items(), start=101):
         x, y = SumTask(size, n_values=n_values).batch(n_lines, torch.Generator().manual_seed(test_seed))
-        found["tests"][test] = measure(step, x, y, N)
-    return rounded(found)
+        row["tests"][test] = measure(step, x, y, N)
+    return rounded(row)
 
 
 JUDGES: dict[str, Row] = {
@@ -47,11 +47,11 @@ UPDATES = {2: 3000, 3: 4000, 5: 5000}  # by the values of a place
 
 def kinds(judges: list[str], values: list[int], **changed: Any) -> list[Row]:
     """Return the settings of these judges on lines of these numbers of values, but for what is changed."""
-    found = []
+    recipes = []
     for n_values in values:
         for name in judges:
-            found.append(RECIPE | JUDGES[name] | {"n_values": n_values, "updates": UPDATES[n_values]} | changed)
-    return found
+            recipes.append(RECIPE | JUDGES[name] | {"n_values": n_values, "updates": UPDATES[n_values]} | changed)
+    return recipes
 
 
 def experiment(name: str, settings: list[Row], seeds: int) -> Experiment:

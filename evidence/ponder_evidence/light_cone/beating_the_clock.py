@@ -105,10 +105,10 @@ def beside_the_clock(steps: Tensor, right: Tensor, chance: Tensor, need: Tensor)
     """
     early = steps < need
     right_then, chance_then = at_step(right, steps), at_step(chance, steps)
-    found: Row = {"right": mean(right_then), "steps": mean(steps), "early": mean(early)}
+    shares: Row = {"right": mean(right_then), "steps": mean(steps), "early": mean(early)}
     for name, values in {"right_early": right_then, "chance_early": chance_then}.items():
-        found[name] = mean(values[early]) if early.any() else None
-    return found
+        shares[name] = mean(values[early]) if early.any() else None
+    return shares
 
 
 def measure(model: PonderNet, x: Tensor, N: int) -> Row:
@@ -117,15 +117,15 @@ def measure(model: PonderNet, x: Tensor, N: int) -> Row:
     output, chance = think(model, x, N), LineParityTask.best_probs(x, N)
     right = whole_lines_right(output.y_hat, y.expand_as(output.y_hat))  # [N, lines]
     turned = think(model, first_bit_turned(x), N)
-    found: Row = {"need": mean(need), "by_step": right.float().mean(1).tolist(), "rules": {}}
+    measures: Row = {"need": mean(need), "by_step": right.float().mean(1).tolist(), "rules": {}}
     v = torch.rand(len(x), generator=torch.Generator().manual_seed(1))
     with_sample: dict[str, rules.Rule] = {**RULES, "sample": partial(rules.sample, v=v)}
     for name, rule in with_sample.items():
         steps = rules.halting_steps(output, rule)
         moved = (rules.halting_steps(turned, rule) != steps)[steps < need]
-        found["rules"][name] = beside_the_clock(steps, right, chance, need)
-        found["rules"][name]["moved"] = mean(moved) if len(moved) else None
-    return found
+        measures["rules"][name] = beside_the_clock(steps, right, chance, need)
+        measures["rules"][name]["moved"] = mean(moved) if len(moved) else None
+    return measures
 
 
 def who_vetoes(model: PonderNet, x: Tensor, N: int) -> Row:
@@ -139,18 +139,18 @@ def who_vetoes(model: PonderNet, x: Tensor, N: int) -> Row:
     start, length = longest_segment(x)
     places = start[:, None] + torch.arange(int(length[0]))  # [lines, L]
     felt = (mine.sigmoid() - other.sigmoid()).abs()
-    found: Row = {"felt": felt.gather(2, places.expand(N, *places.shape)).mean(1).tolist()}
+    measures: Row = {"felt": felt.gather(2, places.expand(N, *places.shape)).mean(1).tolist()}
     steps = rules.halting_steps(think(model, x, N), RULES["threshold"])
     early = (steps < length).nonzero()[:, 0]
     if len(early):
         line = early[0]
         pair = torch.stack([x[line], first_bit_turned(x[line : line + 1])[0]])
-        found["pair"] = {
+        measures["pair"] = {
             "bits": pair[:, 0].int().tolist(),
             "lambda": votes(model.step, pair, N).sigmoid().transpose(0, 1).tolist(),
             "steps": rules.halting_steps(think(model, pair, N), RULES["threshold"]).tolist(),
         }
-    return found
+    return measures
 
 
 def run(**setting: Any) -> Row:

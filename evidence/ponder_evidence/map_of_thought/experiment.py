@@ -107,27 +107,27 @@ def measure(model: PonderNet, x: Tensor, N: int, rule: str = "threshold", q: flo
     margin = (distances(x[:, 0], x[:, 1]) - distances(x[:, 0], x[:, 2])).abs().clamp(max=FAR)[asked]
     wrong = torch.stack([torch.ones_like(margin), ~halted[asked], ~right[-1][asked]])
     by_margin = {m: wrong[:, margin == m].sum(1).tolist() for m in range(1, FAR + 1)}
-    found = by_itself(halted, steps, MazeTask.needed_steps(x), asked)
-    return found | {"by_step": by_step(right, asked), "by_margin": by_margin}
+    measures = by_itself(halted, steps, MazeTask.needed_steps(x), asked)
+    return measures | {"by_step": by_step(right, asked), "by_margin": by_margin}
 
 
 def choose_q(model: PonderNet, rule: str) -> float:
     """Return the value of a rule with which most mazes of 10 x 10 cells are right; of several, that of fewest steps."""
     x, _ = MazeTask(10).batch(100, torch.Generator().manual_seed(99))
-    found = {q: measure(model, x, 60, rule, q) for q in QS[rule]}
-    return max(QS[rule], key=lambda q: (found[q]["mazes"], -found[q]["steps"]))
+    by_q = {q: measure(model, x, 60, rule, q) for q in QS[rule]}
+    return max(QS[rule], key=lambda q: (by_q[q]["mazes"], -by_q[q]["steps"]))
 
 
 def run(seed: int, tests: list[str], rule: str = "threshold", q: float | None = 0.5, **setting: Any) -> Row:
     """Train a network and measure it: {test: what `measure` returns}; without q, or by another rule, `choose_q`."""
-    model, found = learn(seed, **setting), {}
+    model, measures = learn(seed, **setting), {}
     if q is None or rule != "threshold":
         q = choose_q(model, rule)
     for name in tests:
         task, N, n_mazes = TESTS[name]
         x, _ = task.batch(n_mazes, torch.Generator().manual_seed(100))
-        found[name] = measure(model, x, N, rule, q) | {"q": q}
-    return rounded(found)
+        measures[name] = measure(model, x, N, rule, q) | {"q": q}
+    return rounded(measures)
 
 
 def _grid(name: str, seeds: int, tests: list[str], *changes: Row) -> Experiment:

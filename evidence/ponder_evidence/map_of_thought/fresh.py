@@ -23,12 +23,12 @@ def counted(test: Row) -> Row:
 
 def run(seed: int, tests: list[str], q: float = 0.5, **setting: Any) -> Row:
     """Train a network and measure it: {test: what `counted` returns}."""
-    model, found = learn(seed, **setting), {}
+    model, measures = learn(seed, **setting), {}
     for name in tests:
         task, N, n_mazes = TESTS[name]
         x, _ = task.batch(n_mazes, torch.Generator().manual_seed(100))
-        found[name] = counted(measure(model, x, N, q=q)) | {"q": q}
-    return rounded(found)
+        measures[name] = counted(measure(model, x, N, q=q)) | {"q": q}
+    return rounded(measures)
 
 
 (MAIN,) = {tuple(setting["tests"]) for setting in OTHERS["main"].settings}

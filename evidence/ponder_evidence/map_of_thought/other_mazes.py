@@ -81,8 +81,8 @@ def drawn(n_mazes: int = MAZES) -> dict[str, Tensor]:
         "one post opened": open_walls(trees, 1, generator, posts(39)),
         "three posts opened": open_walls(trees, 3, generator, posts(39)),
     }
-    found = {name: stars_of_both(is_open, 2, 3, generator) for name, is_open in kinds.items()}
-    return found | {"forty stars": stars_of_both(trees, 40, 40, generator)}
+    mazes = {name: stars_of_both(is_open, 2, 3, generator) for name, is_open in kinds.items()}
+    return mazes | {"forty stars": stars_of_both(trees, 40, 40, generator)}
 
 
 def run(seed: int, n_mazes: int = MAZES, **setting: Any) -> Row:
@@ -91,13 +91,13 @@ def run(seed: int, n_mazes: int = MAZES, **setting: Any) -> Row:
     {kind of maze: KEPT of `counted`, the largest need "farthest", and "common step": right at the best step for all}.
     """
     model = learn(seed, **setting)
-    found: Row = {}
+    measures: Row = {}
     for name, x in drawn(n_mazes).items():
         farthest = int(MazeTask.needed_steps(x)[MazeTask.answers(x) >= 0].max())
         test = counted(measure(model, x, farthest + 20))
-        found[name] = {what: test[what] for what in KEPT}
-        found[name] |= {"farthest": farthest, "common step": max(test["by_step"]["mazes"])}
-    return rounded(found)
+        measures[name] = {what: test[what] for what in KEPT}
+        measures[name] |= {"farthest": farthest, "common step": max(test["by_step"]["mazes"])}
+    return rounded(measures)
 
 
 EXPERIMENTS = {"other mazes": grid("07_mazes_other", run, seeded([{}], range(20, 24)), SHORT | {"n_mazes": 2})}

@@ -116,19 +116,19 @@ def _farthest(is_open: Tensor, marked: Tensor) -> Tensor:
     is_cell = torch.zeros_like(is_open)
     is_cell[:, ::2, ::2] = 1
     here = torch.where(marked > 0, 0.0, -torch.inf)
-    found = torch.full((4, *is_open.shape), -torch.inf)
+    farthest = torch.full((4, *is_open.shape), -torch.inf)
     while True:
         new = []
         for k, direction in enumerate(DIRECTIONS):
-            beyond = torch.stack([_from(part, direction, -torch.inf) for part in (here, *found)])
+            beyond = torch.stack([_from(part, direction, -torch.inf) for part in (here, *farthest)])
             turns = torch.maximum(beyond[1 + (k + 1) % 4], beyond[1 + (k - 1) % 4])
             turns = torch.where(is_cell > 0, -torch.inf, turns)  # a passage ends at a cell, and there ways turn
             ahead = 1 + torch.maximum(beyond[0], beyond[1 + k])
             is_next = _from(is_open, direction) * is_open > 0
             new.append(torch.where(is_next, torch.maximum(ahead, turns), -torch.inf))
-        if torch.equal(torch.stack(new), found):
-            return found
-        found = torch.stack(new)
+        if torch.equal(torch.stack(new), farthest):
+            return farthest
+        farthest = torch.stack(new)
 
 
 class RecallStep(Step):
@@ -203,23 +203,23 @@ def measure(step: nn.Module, x: Tensor, N: int, halts: bool = True) -> Row:
     asked = y >= 0
     output = PonderNet(step, N).eval()(x)
     right = ((output.y_hat > 0) == (y > 0.5)) | ~asked  # [N, mazes, height, width]
-    found: Row = {"by_step": by_step(right, asked)}
+    measures: Row = {"by_step": by_step(right, asked)}
     if halts:
         steps = halting_steps(output, "threshold", q=0.5)
-        found |= by_itself(at_step(right, steps), steps, PathTask.needed_steps(x), asked)
-    return found
+        measures |= by_itself(at_step(right, steps), steps, PathTask.needed_steps(x), asked)
+    return measures
 
 
 def run(seed: int, tests: list[str], recall: bool = False, **setting: Any) -> Row:
     """Train a network and measure it: {test: what `measure` returns}, and the seconds of training."""
     start = time.process_time()
     step = learn(seed, recall, **setting)
-    found: Row = {"training_seconds": time.process_time() - start}
+    measures: Row = {"training_seconds": time.process_time() - start}
     for name in tests:
         n_cells, ours, theirs, n_mazes = TESTS[name]
         x, _ = PathTask(n_cells).batch(n_mazes, torch.Generator().manual_seed(100))
-        found[name] = measure(step, x, theirs if recall else ours, halts=not recall)
-    return rounded(found)
+        measures[name] = measure(step, x, theirs if recall else ours, halts=not recall)
+    return rounded(measures)
 
 
 def _grid(name: str, seeds: int, changes: Sequence[Row], tests: Sequence[str]) -> Experiment:

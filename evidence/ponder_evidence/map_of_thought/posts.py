@@ -70,10 +70,10 @@ def counted(model: PonderNet, x: Tensor) -> Row:
     y_hat, steps = halt(model, x, int(needed[asked].max()) + 10)
     early = (steps < needed) & asked
     wrong = ((y_hat > 0) != (y > 0.5)) & asked
-    found: Row = {"mazes": len(x), "n_asked": int(asked.sum())}
+    counts: Row = {"mazes": len(x), "n_asked": int(asked.sum())}
     for name, places in {"early": early, "wrong": wrong}.items():
-        found |= {f"n_{name}": int(places.sum()), f"mazes_{name}": int(places.flatten(1).any(1).sum())}
-    return found
+        counts |= {f"n_{name}": int(places.sum()), f"mazes_{name}": int(places.flatten(1).any(1).sum())}
+    return counts
 
 
 def without_stars(model: PonderNet, is_open: Tensor, N: int) -> Row:
@@ -105,20 +105,20 @@ def run(seed: int, n_mazes: int = MAZES, n_cells: int = 20, of_lesson: bool = Fa
         model = learn(seed, **setting).eval()
     generator = torch.Generator().manual_seed(105)
     trees = MazeTask(10).batch(2 * n_mazes, generator)[0][:, 0]
-    found: Row = {"posts": {}, "posts without stars": {}}
+    measures: Row = {"posts": {}, "posts without stars": {}}
     for around in AROUND:
         opened = post_opened(trees, around, generator)[:n_mazes]
-        found["posts"][around] = counted(model, stars_of_both(opened, 2, 3, generator))
-        found["posts without stars"][around] = without_stars(model, opened, 100)
+        measures["posts"][around] = counted(model, stars_of_both(opened, 2, 3, generator))
+        measures["posts without stars"][around] = without_stars(model, opened, 100)
     off = torch.stack([off_the_grid(27, generator) for _ in range(10)])
-    found["off the grid"] = counted(model, stars_anywhere(off, generator=generator))
-    found["no stars"] = without_stars(model, MazeTask(n_cells).batch(n_mazes, generator)[0][:, 0], 150)
+    measures["off the grid"] = counted(model, stars_anywhere(off, generator=generator))
+    measures["no stars"] = without_stars(model, MazeTask(n_cells).batch(n_mazes, generator)[0][:, 0], 150)
     of_batches = []
     for batch in range(301, 305):
         x, _ = MazeTask(n_cells).batch(4 * n_mazes, torch.Generator().manual_seed(batch))
         of_batches.append(counted(model, x[sorted(with_both_colours(x))]))
-    found["more mazes"] = {what: sum(counts[what] for counts in of_batches) for what in of_batches[0]}
-    return rounded(found)
+    measures["more mazes"] = {what: sum(counts[what] for counts in of_batches) for what in of_batches[0]}
+    return rounded(measures)
 
 
 EXPERIMENTS = {

@@ -51,23 +51,23 @@ def drawn(n_mazes: int = MAZES) -> dict[str, Tensor]:
     "trees" are those of lesson 07's test of 20 x 20 cells; in all others stars lie anywhere.
     """
     task, _, n_trees = TESTS["20"]
-    found = {"trees": task.batch(n_trees, torch.Generator().manual_seed(100))[0][:n_mazes]}
+    mazes = {"trees": task.batch(n_trees, torch.Generator().manual_seed(100))[0][:n_mazes]}
     for name, on_the_grid in ON_THE_GRID.items():
         generator = torch.Generator().manual_seed(101)
         is_open = on_the_grid.batch(n_mazes, generator)[0][:, 0]
-        found[f"{name}, stars anywhere"] = stars_anywhere(is_open, generator=generator)
+        mazes[f"{name}, stars anywhere"] = stars_anywhere(is_open, generator=generator)
     for density in DENSITIES:
         generator = torch.Generator().manual_seed(102)
-        found[f"{density:g}"] = stars_anywhere(rubble(n_mazes, SIDE, density, generator), generator=generator)
-    return found
+        mazes[f"{density:g}"] = stars_anywhere(rubble(n_mazes, SIDE, density, generator), generator=generator)
+    return mazes
 
 
 def run(seed: int, n_mazes: int = MAZES, **setting: Any) -> Row:
     """Train lesson 07's network and measure it: {test: KEPT of `measure`}."""
-    model, found = learn(seed, **setting), {}
+    model, tests = learn(seed, **setting), {}
     for name, x in drawn(n_mazes).items():
-        found[name] = {what: value for what, value in measure(model, x, N.get(name, CAP)).items() if what in KEPT}
-    return rounded(found)
+        tests[name] = {what: value for what, value in measure(model, x, N.get(name, CAP)).items() if what in KEPT}
+    return rounded(tests)
 
 
 SHORT = {"n_mazes": 2, "phases": [[3, 12, 8, 5, 5e-3], [5, 24, 4, 5, 2e-3]], "channels": 8}

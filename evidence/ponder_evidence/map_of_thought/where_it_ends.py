@@ -71,17 +71,17 @@ def run(seed: int, n_mazes: int = MAZES, **setting: Any) -> Row:
     many, "by itself": right when each place halts by itself, "common step": right at the best step for all}.
     """
     model, mazes = learn(seed, **setting), drawn(n_mazes)
-    found: Row = {}
+    measures: Row = {}
     for name, x in mazes.items():
-        found[name] = {}
+        measures[name] = {}
         for rule, options in RULES.items():
             test = counted(measure(model, x, N, **options))
-            found[name][rule] = {what: test[what] for what in KEPT}
+            measures[name][rule] = {what: test[what] for what in KEPT}
     both = mazes["trees"][with_both_colours(mazes["trees"])]
     test = measure(model, both, N)
     best = max(test["by_step"]["mazes"])
-    found["both colours"] = {"mazes": len(both), "by itself": test["mazes"], "common step": best}
-    return rounded(found)
+    measures["both colours"] = {"mazes": len(both), "by itself": test["mazes"], "common step": best}
+    return rounded(measures)
 
 
 EXPERIMENTS = {

@@ -92,8 +92,8 @@ def draw_by_cap(runs: Networks, border: int) -> Figure:
     figure, axes = panels(2 * len(runs), width=3.3, height=2.4, rows=2, sharex=True, sharey="row")
     for (name, networks), above, below in zip(runs.items(), axes, axes[len(runs) :], strict=False):
         for network in sorted(networks, key=lambda network: network["learnt"]):  # grey ones below
-            for found, blue, amber in zip(network["by_cap"].values(), BLUES, AMBERS, strict=False):
-                k, line = range(1, len(found["steps"]) + 1), [found | {"learnt": network["learnt"]}]
+            for test, blue, amber in zip(network["by_cap"].values(), BLUES, AMBERS, strict=False):
+                k, line = range(1, len(test["steps"]) + 1), [test | {"learnt": network["learnt"]}]
                 draw_against_k(above, k, line, "accuracy", border, color=blue, linewidth=1.3)
                 draw_against_k(below, k, line, "steps", border, color=amber, linewidth=1.3)
         above.set(title=learnt_title(name, networks), xlabel=" ")

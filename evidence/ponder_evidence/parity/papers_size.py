@@ -86,12 +86,12 @@ def run(checkpoint_dir: str | None = None, **setting: Any) -> Row:
     kept = rows[:: -max(1, len(rows) // CURVE_POINTS)][::-1]  # the last of them for certain
     curve = {name: [row[name] for row in kept] for name in ("update", "K", "accuracy", "whole", "steps", "lr")}
     elements, fixed = setting["elements"], setting["network"] in FIXED
-    found = probe(model, elements, fixed)
+    measures = probe(model, elements, fixed)
     if isinstance(model, PonderNet) and "caps" in setting:
-        found["by_cap"] = probe_caps(model, elements, fixed, setting["caps"])
+        measures["by_cap"] = probe_caps(model, elements, fixed, setting["caps"])
     if isinstance(model, PonderNet) and "shown" in setting:
-        found["step_by_step"] = step_by_step(model, elements, setting["shown"])
-    return rounded({"curve": curve, **found})
+        measures["step_by_step"] = step_by_step(model, elements, setting["shown"])
+    return rounded({"curve": curve, **measures})
 
 
 def train_on_curriculum(setting: Row, model: nn.Module, loss_fn: Loss, checkpoint_dir: str | None) -> list[Row]:
@@ -109,8 +109,8 @@ def train_on_curriculum(setting: Row, model: nn.Module, loss_fn: Loss, checkpoin
     curriculum = Curriculum(draw, lambda _, x, y: score_model(x, y)["accuracy"], setting["k_max"], **levels)
 
     def evaluate_all(_: nn.Module) -> Row:
-        found = score_model(*whole)
-        return {**curriculum.evaluate(model), "whole": found["accuracy"], "steps": found["steps"]}
+        scores = score_model(*whole)
+        return {**curriculum.evaluate(model), "whole": scores["accuracy"], "steps": scores["steps"]}
 
     if setting["muon"] is None:
         optimizer: torch.optim.Optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)

@@ -45,19 +45,19 @@ def run(
     task, x = TREES[trees], texts_of(trees, n_texts)
     prices = prices or PRICES[trees]
     start = shown(seed, min(TAUGHT, updates))
-    found: Row = {"shown": measure(start, x), "by_price": {}}
+    measures: Row = {"shown": measure(start, x), "by_price": {}}
     if order == "last":
         if trees == "forests":
-            found["free"] = measure(reward(copy.deepcopy(start), task, 0.0, seed, updates), x)
+            measures["free"] = measure(reward(copy.deepcopy(start), task, 0.0, seed, updates), x)
         start = reward(start, task, LOW, seed, updates)
-        found["LOW"] = measure(start, x)
+        measures["LOW"] = measure(start, x)
     for tau in prices:
         writer = reward(copy.deepcopy(start), task, tau, 1000 + seed, updates, batch)
         stages = [measure(writer, x)]
         if order == "first":
             stages.append(measure(reward(writer, task, LOW, seed, updates), x))
-        found["by_price"][str(tau)] = stages
-    return rounded(found)
+        measures["by_price"][str(tau)] = stages
+    return rounded(measures)
 
 
 def run_from_nothing(seed: int, updates: int = 2 * UPDATES, n_texts: int = 40) -> Row:

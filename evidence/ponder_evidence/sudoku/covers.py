@@ -54,10 +54,10 @@ def measure(step: Step, tables: Groups, x: Tensor) -> Row:
     up".
     """
     of_questions = tables.members[: tables.asked]
-    given, known, found = (pad(signs, (0, 1)) for signs in (x, *rounds(x, tables)))
+    given, known, since = (pad(signs, (0, 1)) for signs in (x, *rounds(x, tables)))
     is_open = (given[:, of_questions] != 1).all(2)
     on = known[:, of_questions] == 1
-    y, need = on.long().argmax(2), (found[:, of_questions] * on).amax(2)
+    y, need = on.long().argmax(2), (since[:, of_questions] * on).amax(2)
     answers, steps = halt(think(PonderNet(step, N), x, N))
     steps = torch.where(steps == 0, N + 1, steps)
     knowable, unknown = is_open & on.any(2), is_open & ~on.any(2)

@@ -38,17 +38,17 @@ def run(seed: int, tests: list[str], covers: list[str] | None = None, **setting:
     covers: of `COVERS`, on which it is measured as well. With updates=0 it is measured untrained.
     """
     model = untrained(seed).eval() if setting.get("updates") == 0 else learn(seed, **setting)
-    found: Row = {}
+    measures: Row = {}
     for name in tests:
         task, n_boards, N = TESTS[name]
         x, _ = task.batch(n_boards, torch.Generator().manual_seed(100))
         output = think(PonderNet(on_boards(model, task.box), N), x, N)
-        found[name] = measure(output, x)
-        found[f"{name}, certainty"] = measure(by_certainty(output), x)
+        measures[name] = measure(output, x)
+        measures[f"{name}, certainty"] = measure(by_certainty(output), x)
     for name in covers or ():
         tables, x = instances(*COVERS[name])
-        found[name] = measure_cover(on_cover(model.step, tables), tables, x)
-    return rounded(found)
+        measures[name] = measure_cover(on_cover(model.step, tables), tables, x)
+    return rounded(measures)
 
 
 SHORT: Row = {"tests": ["4 x 4"], "updates": 5, "batch": 8}

@@ -29,14 +29,14 @@ def n_solutions(board: Tensor, limit: int = 2) -> int:
     if n_left.min() == side + 1:
         return 1
     row, column = divmod(int(n_left.argmin()), side)
-    found = 0
+    n = 0
     for digit in digits[row, column].nonzero()[:, 0].tolist():
         board[row, column] = digit + 1
-        found += n_solutions(board, limit - found)
+        n += n_solutions(board, limit - n)
         board[row, column] = 0
-        if found >= limit:
+        if n >= limit:
             break
-    return found
+    return n
 
 
 def minimal(generator: torch.Generator) -> Tensor:
@@ -54,12 +54,12 @@ def minimal(generator: torch.Generator) -> Tensor:
 @cache
 def hard_sudokus(n: int = N_HARD, seed: int = 0) -> tuple[Tensor, ...]:
     """Return the first n sudokus drawn that are `minimal`, and of which elimination leaves cells open."""
-    generator, found = torch.Generator().manual_seed(seed), list[Tensor]()
-    while len(found) < n:
+    generator, boards = torch.Generator().manual_seed(seed), list[Tensor]()
+    while len(boards) < n:
         board = minimal(generator)
         if (SudokuTask.needed_steps(signs(board[None])) == 0).any():
-            found.append(board)
-    return tuple(found)
+            boards.append(board)
+    return tuple(boards)
 
 
 class CertainStep(CoverStep):
@@ -84,9 +84,9 @@ def think_fixed(step: CoverStep, board: Tensor, n_steps: int) -> tuple[Tensor, i
 
 def eliminate(step: CoverStep, board: Tensor) -> tuple[Tensor, int]:
     """Apply the rule itself in place of a network, in as many steps as it has rounds."""
-    known, found = rounds(signs(board[None]).flatten(1), step.groups)
+    known, since = rounds(signs(board[None]).flatten(1), step.groups)
     is_on = known.view(len(board), len(board), -1) == 1
-    return torch.where(is_on.any(2), is_on.long().argmax(2) + 1, 0), int(found.max())
+    return torch.where(is_on.any(2), is_on.long().argmax(2) + 1, 0), int(since.max())
 
 
 def guess_at_once(step: CoverStep, board: Tensor) -> tuple[Tensor, int]:
@@ -96,9 +96,9 @@ def guess_at_once(step: CoverStep, board: Tensor) -> tuple[Tensor, int]:
 
 def cost(step: CoverStep, board: Tensor, max_thoughts: int, thinks: Any = think_until_quiet) -> Row:
     """Return what a search for one sudoku costs, and whether it has found a board that fits."""
-    found = solve(step, board, max_thoughts, thinks)
-    counts = {"thoughts": len(found.thoughts), "guesses": found.guesses, "steps": found.steps}
-    return {"solved": found.solved is not None} | counts
+    search = solve(step, board, max_thoughts, thinks)
+    counts = {"thoughts": len(search.thoughts), "guesses": search.guesses, "steps": search.steps}
+    return {"solved": search.solved is not None} | counts
 
 
 def run(seed: int, n: int, max_thoughts: int = 10_000, **setting: Any) -> Row:
@@ -108,10 +108,10 @@ def run(seed: int, n: int, max_thoughts: int = 10_000, **setting: Any) -> Row:
     boards |= {name: read_board(text)[0] for name, text in PUZZLES.items()}
     kinds: dict[str, Any] = {"the halt": think_until_quiet, "the rule": eliminate, "guesses alone": guess_at_once}
     kinds |= {f"{n} steps": partial(think_fixed, n_steps=n) for n in FIXED}
-    found: Row = {}
+    costs: Row = {}
     for kind, thinks in kinds.items():
-        found[kind] = {name: cost(step, board, max_thoughts, thinks) for name, board in boards.items()}
-    return found
+        costs[kind] = {name: cost(step, board, max_thoughts, thinks) for name, board in boards.items()}
+    return costs
 
 
 def run_without_head(seed: int, n: int) -> Row:
@@ -121,10 +121,10 @@ def run_without_head(seed: int, n: int) -> Row:
     step = on_boards(model, 3)
     certain = CertainStep(step.groups, step.heads.in_features)
     certain.load_state_dict(step.state_dict())
-    found: Row = {}
+    costs: Row = {}
     for kind, thinker in {"the halt": step, "certainty": certain.eval()}.items():
-        found[kind] = {f"hard {i}": cost(thinker, board, 10_000) for i, board in enumerate(hard_sudokus(n))}
-    return found
+        costs[kind] = {f"hard {i}": cost(thinker, board, 10_000) for i, board in enumerate(hard_sudokus(n))}
+    return costs
 
 
 SHORT: Row = {"seed": 0, "n": 1, "updates": 5, "max_thoughts": 3}

@@ -91,16 +91,16 @@ def run(seed: int, n: int = BOARDS, n_large: int = LARGE, n_covers: int = COVERS
     """
     model = learn(seed, **setting)
     counted = ("wrong", "too early", "exactly", "unknown", "given up")
-    found: Row = {}
+    measures: Row = {}
     for name, x in boards(n, n_large).items():
         box = round(x.shape[1] ** 0.5)
         rounds = int(SudokuTask.needed_steps(x).max())
         test = measure(think(PonderNet(on_boards(model, box), rounds + 20), x, rounds + 20), x)
-        found[name] = {what: test[what] for what in ("cells", *counted)} | {"rounds": rounds}
+        measures[name] = {what: test[what] for what in ("cells", *counted)} | {"rounds": rounds}
     of_covers = [measure_cover(on_cover(model.step, tables), tables, x) for tables, x in covers(n_covers)]
-    found["covers"] = {what: sum(test[what] for test in of_covers) for what in ("questions", *counted)}
-    found["covers"]["rounds"] = max(test["rounds"] for test in of_covers)
-    return rounded(found)
+    measures["covers"] = {what: sum(test[what] for test in of_covers) for what in ("questions", *counted)}
+    measures["covers"]["rounds"] = max(test["rounds"] for test in of_covers)
+    return rounded(measures)
 
 
 SHORT: Row = {"n": 1, "n_large": 1, "n_covers": 2, "updates": 5, "batch": 8}

@@ -59,14 +59,14 @@ WIRINGS = {"maximum": CoverStep, "sum": SumStep, "mean": MeanStep, "weights apar
 
 def run(wiring: str, seed: int, tests: list[str], **setting: Any) -> Row:
     """Train a network of one of `WIRINGS` and measure it: {test: what `measure` returns}."""
-    model, found = learn(seed, step=WIRINGS[wiring], **setting), {}
+    model, measures = learn(seed, step=WIRINGS[wiring], **setting), {}
     for name in tests:
         task, n_boards, N = TESTS[name]
         x, _ = task.batch(n_boards, torch.Generator().manual_seed(100))
         step = WIRINGS[wiring](sudoku_groups(task.box), 24)
         step.load_state_dict(model.step.state_dict())
-        found[name] = measure(think(PonderNet(step, N), x, N), x)
-    return rounded(found)
+        measures[name] = measure(think(PonderNet(step, N), x, N), x)
+    return rounded(measures)
 
 
 OTHERS: list[Row] = [SMALL | {"wiring": wiring} for wiring in WIRINGS if wiring != "maximum"]

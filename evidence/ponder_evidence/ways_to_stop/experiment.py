@@ -130,8 +130,8 @@ def run(problem: str, training: str, hyperparameter: float, seed: int, **recipe:
     seconds = time.process_time() - start
     asked = PROBLEMS[problem]
     tests = asked.tests | (asked.further_tests if seed in REPORTING else {})
-    found = measure(model, asked.task, tests, TRAININGS[training].rules, asked.correct)
-    return rounded({"tests": found, "cpu_seconds": seconds})
+    measures = measure(model, asked.task, tests, TRAININGS[training].rules, asked.correct)
+    return rounded({"tests": measures, "cpu_seconds": seconds})
 
 
 Tried = dict[str, tuple[float, ...]]  # {training: values of its hyperparameter}

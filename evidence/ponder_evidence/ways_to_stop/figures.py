@@ -64,13 +64,13 @@ FALLEN = 5.0  # hundredths of an answer
 
 
 @style.slide
-def cliffs(found: Cliffs) -> Figure:
+def cliffs(by_problem: Cliffs) -> Figure:
     """Draw what networks lose, in hundredths, by the price of a step: a panel for each kind of lines.
 
     A mark for each network, a line through the medians of each training.
     """
-    figure, axes = style.panels(len(found), width=3.5, height=4.0, sharey=True)
-    for ax, (kind, trainings) in zip(axes, found.items(), strict=True):
+    figure, axes = style.panels(len(by_problem), width=3.5, height=4.0, sharey=True)
+    for ax, (kind, trainings) in zip(axes, by_problem.items(), strict=True):
         for which, (training, by_price) in enumerate(trainings.items()):
             points = [(price, regret) for price, regrets in by_price.items() for regret in regrets]
             shifted = [(price * 1.08 ** (which - 1), regret) for price, regret in points]  # so that none hides another
@@ -84,13 +84,13 @@ def cliffs(found: Cliffs) -> Figure:
         ax.set_yscale("symlog", linthresh=1)
         ax.set_yticks((0, 1, 5, 20, 80), ("0", "1", "5", "20", "80"))
     axes[0].set_ylabel("regret, hundredths")
-    return style.legend(figure, len(next(iter(found.values()))))
+    return style.legend(figure, len(next(iter(by_problem.values()))))
 
 
-def who_falls(found: Cliffs) -> str:
+def who_falls(by_problem: Cliffs) -> str:
     """The finding: how many networks of each training lose more than FALLEN on lines, at its best price."""
     counts: dict[str, dict[float, list[bool]]] = {}
-    for trainings in found.values():
+    for trainings in by_problem.values():
         for training, by_price in trainings.items():
             for price, regrets in by_price.items():
                 fallen = counts.setdefault(training, {}).setdefault(price, [])

@@ -35,13 +35,13 @@ def run(seed: int, **recipe: Any) -> Row:
     n_open = (LineParityTask.needed_steps(x) > n).sum(2)  # [N, lines]
     right = whole_lines_right(output.y_hat, y.expand_as(output.y_hat)).double()
     log2 = logsigmoid(output.halt_logits.double()) / math.log(2)
-    found: Row = {"count": [], "yes": [], "log2": [], "right": []}
+    columns: Row = {"count": [], "yes": [], "log2": [], "right": []}
     for k in range(MOST_OPEN + 1):
         here = n_open == k
-        found["count"].append(int(here.sum()))
+        columns["count"].append(int(here.sum()))
         for name, values in {"yes": log2.exp2(), "log2": log2, "right": right}.items():
-            found[name].append(mean(values[here]) if here.any() else None)
-    return found
+            columns[name].append(mean(values[here]) if here.any() else None)
+    return columns
 
 
 SETTINGS = seeded([PROBLEMS["lines"].recipe], 10)

@@ -135,7 +135,7 @@ def measure(
     stopped exactly when the answer can be known}}; without the last where that is not known. Inputs without an answer
     are not graded; their steps count.
     """
-    found: Row = {}
+    measures: Row = {}
     for seed, (test, (size, N, n_inputs, arguments)) in enumerate(tests.items(), start=100):
         task = task_of(size, **(arguments or {}))
         x, y = task.batch(n_inputs, torch.Generator().manual_seed(seed))
@@ -146,8 +146,8 @@ def measure(
         by_rule = {}
         for name in names:
             by_rule[name] = [scored(halted(output, name, value)) for value in RULES[name].values]
-        found[test] = {"rules": by_rule}
+        measures[test] = {"rules": by_rule}
         if hasattr(task, "needed_steps"):
             needed = task.needed_steps(x).reshape(n_inputs, -1).amax(1)
-            found[test]["in time"] = scored(at(output, needed))  # whose steps are the mean need
-    return found
+            measures[test]["in time"] = scored(at(output, needed))  # whose steps are the mean need
+    return measures

@@ -22,9 +22,9 @@ READ = {"nothing": "the answers alone", "a price": "ACT's budget", "a prior": "P
 
 def best_of(rows: Sequence[Row], names: Sequence[str], price: float = PRICE) -> tuple[str, Best]:
     """Return which of several methods is best on "valid", the first of equals, with its best hyperparameters."""
-    found = {name: result for name, result in table(rows, price).items() if name in names}
-    name = max(found, key=lambda name: found[name].utility)
-    return name, found[name]
+    results = {name: result for name, result in table(rows, price).items() if name in names}
+    name = max(results, key=lambda name: results[name].utility)
+    return name, results[name]
 
 
 class Setting(NamedTuple):
@@ -49,12 +49,12 @@ def regrets_with(
     These are the `choosing` networks if the test is "valid", or else the `reporting` ones.
     """
     training, rule, hyperparameter, value = setting
-    which, found = RULES[rule].values.index(value), {}
+    which, regrets = RULES[rule].values.index(value), {}
     for problem, rows in problems.items():
         members = [row for row in rows if (row["training"], row["hyperparameter"]) == (training, hyperparameter)]
         tests = [row["tests"][test] for row in (choosing(members) if test == "valid" else reporting(members))]
-        found[problem] = [sum(regret(each["rules"][rule][which], each["in time"][1], price)) for each in tests]
-    return found
+        regrets[problem] = [sum(regret(each["rules"][rule][which], each["in time"][1], price)) for each in tests]
+    return regrets
 
 
 def mean_regrets(problems: Mapping[str, Sequence[Row]], setting: Setting, test: str, price: float) -> list[float]:
@@ -64,11 +64,11 @@ def mean_regrets(problems: Mapping[str, Sequence[Row]], setting: Setting, test: 
 
 def families() -> dict[str, list[str]]:
     """Return the names of METHODS by what they read: the answers, ACT's budget, PonderNet's head or a judge."""
-    found: dict[str, list[str]] = {title: [] for title in READ.values()}
+    members: dict[str, list[str]] = {title: [] for title in READ.values()}
     for name, method in METHODS.items():
         if method.adds != "a prior" or method.rule != "confidence":
-            found[READ[method.adds]].append(name)
-    return found
+            members[READ[method.adds]].append(name)
+    return members
 
 
 def one_for_all(

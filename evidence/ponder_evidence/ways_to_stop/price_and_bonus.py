@@ -108,8 +108,8 @@ def run(problem: str, training: str, hyperparameter: float, seed: int, **recipe:
     options = {name: recipe[name] for name in ("updates", "lr", "clip")}
     model, _ = fit(model, loss(asked.criterion, hyperparameter, recipe["updates"]), draw, seed=seed, **options)
     seconds = time.process_time() - start
-    found = measure(model, asked.task, asked.tests, TRAININGS["PonderNet"].rules, asked.correct)
-    return rounded({"tests": found, "cpu_seconds": seconds})
+    measures = measure(model, asked.task, asked.tests, TRAININGS["PonderNet"].rules, asked.correct)
+    return rounded({"tests": measures, "cpu_seconds": seconds})
 
 
 def settings_of(seeds: range) -> list[Row]:

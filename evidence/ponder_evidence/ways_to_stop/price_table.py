@@ -13,8 +13,8 @@ OF_HEAD = ("sample", "expectation", "most probable", "quantile", "threshold")
 
 def loses(row: Row, test: str, rule: str, which: int) -> float:
     """The regret of a run in a test of lines, in hundredths, with the which-th level of a rule."""
-    found = row["tests"][test]
-    return 100 * sum(regret(found["rules"][rule][which], found["in time"][1]))
+    measures = row["tests"][test]
+    return 100 * sum(regret(measures["rules"][rule][which], measures["in time"][1]))
 
 
 def by_own_level(rows: Sequence[Row], question: str, training: str, hyperparameter: float) -> list[float]:
@@ -35,11 +35,11 @@ def late_by_coin(rows: Sequence[Row], training: str, hyperparameter: float) -> l
 def on_elements(rows: Sequence[Row], training: str, hyperparameter: float) -> list[tuple[float, float]]:
     """The same on eight elements, whose need is not known: [(right, steps), ...]."""
     runs = matching(rows, problem="8 elements", training=training, hyperparameter=hyperparameter)
-    found = []
+    points = []
     for run in runs:
         right, steps = run["tests"]["8 elements"]["rules"]["threshold"][best_index(run, "threshold")]
-        found.append((right, steps))
-    return found
+        points.append((right, steps))
+    return points
 
 
 def one_setting(rows: Sequence[Row], training: str) -> Setting | None:
@@ -54,5 +54,5 @@ def by_kind(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 def with_setting(rows: Sequence[Row], setting: Setting, test: str = "16 places") -> dict[str, list[float]]:
     """The regrets, in hundredths, of networks with this setting in a test, by the kind of lines."""
-    found = regrets_with(by_kind(rows), setting, test)
-    return {kind: [100 * loss for loss in losses] for kind, losses in found.items()}
+    regrets = regrets_with(by_kind(rows), setting, test)
+    return {kind: [100 * loss for loss in losses] for kind, losses in regrets.items()}

@@ -38,13 +38,13 @@ def run(trained: str, seed: int, n_nodes: int = N_NODES, size: int = SIZE, updat
     """
     walker = learn(trained, 1, seed, n_nodes, size, updates)
     x, N = texts_of_all_depths(n_nodes), n_nodes + 8
-    found: Row = {}
+    measures: Row = {}
     for carried in ("word", "mean"):
         walker.carried = carried
-        found[carried] = measure(walker, x, N)
+        measures[carried] = measure(walker, x, N)
     weights = largest_weights(walker, x, N)
     below = {str(level): int((weights < level).sum()) for level in LEVELS}
-    return rounded(found | {"means": len(weights), "below": below})
+    return rounded(measures | {"means": len(weights), "below": below})
 
 
 SETTINGS = seeded([{"trained": "mean"}, {"trained": "word"}], 5, seed_by_seed=True)

@@ -95,9 +95,9 @@ def measure(model: Dotted, n_texts: int = 200) -> Row:
     x, y = draw(n_texts, n_nodes, generator)
     probs = model.eval()(x).softmax(2)
     depth = ForestTask.depths(x)
-    found = by_group(depth, "nodes", right=probs.argmax(2) == y)
+    by_depth = by_group(depth, "nodes", right=probs.argmax(2) == y)
     for n_votes in VOTES:
         chosen = majority(probs.flatten(0, 1), n_votes, generator).view_as(y)
-        for d, row in found.items():
+        for d, row in by_depth.items():
             row.setdefault("votes", {})[n_votes] = mean((chosen == y)[depth == d])
-    return {"by_depth": found}
+    return {"by_depth": by_depth}
