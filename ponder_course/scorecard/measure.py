@@ -85,23 +85,23 @@ def check(model: Looped) -> None:
 def loss_of(model: Looped, prior: float) -> Callable[[PonderOutput, Tensor], Any]:
     """Return the loss: PonderNet's, or without a head the mean over all loops."""
     with_head, without = partial(PonderLoss, prior=prior, beta=0.03), partial(FixedDepthLoss, every_step=True)
-    kind = with_head if model.has_head else without
+    loss_class = with_head if model.has_head else without
     if not model.together:
-        of_each = kind(nn.CrossEntropyLoss(reduction="none"))
+        of_each = loss_class(nn.CrossEntropyLoss(reduction="none"))
         return lambda output, y: of_each(output, y, y >= 0)
 
     def of_sample(y_hat: Tensor, y: Tensor) -> Tensor:
         losses = cross_entropy(y_hat.movedim(-1, 1), y, reduction="none", ignore_index=-1)
         return losses.flatten(1).sum(1) / (y >= 0).flatten(1).sum(1).clamp(min=1)
 
-    of_samples = kind(of_sample)
+    of_samples = loss_class(of_sample)
     return lambda output, y: of_samples(output, y.clamp(min=-1))
 
 
-def train(model: Looped, updates: int, seed: int, how: Callable | None = None) -> Row:
+def train(model: Looped, updates: int, seed: int, own_training: Callable | None = None) -> Row:
     """Train a network, and return its budget. With a head: first patient, then in a hurry, as in lesson 09.
 
-    how: (network, task, batches, updates), a training of your own; batches(generator) draws x and y.
+    own_training: (network, task, batches, updates), as a file may have it; batches(generator) draws x and y.
     """
     budget = {"parameters": sum(weight.numel() for weight in model.parameters()), "updates": updates, "examples": 0}
 
@@ -110,13 +110,13 @@ def train(model: Looped, updates: int, seed: int, how: Callable | None = None) -
         return model.task.trained.draw(BATCH, generator)[:2]
 
     start = time.process_time()
-    if updates and how:
-        how(model.train().network, model.task, batches, updates)
+    if updates and own_training:
+        own_training(model.train().network, model.task, batches, updates)
     elif updates:
         patient = (updates + 2) // 3
         fit(model, loss_of(model, 0.2), batches, patient, lr=3e-3, seed=seed)
         fit(model.train(), loss_of(model, 0.8), batches, updates - patient, lr=3e-3, seed=seed + 1)
-    by = "loaded" if not updates else "its own training" if how else "the scorecard"
+    by = "loaded" if not updates else "its own training" if own_training else "the scorecard"
     return budget | {"seconds": round(time.process_time() - start, 1), "by": by}
 
 
@@ -137,18 +137,18 @@ def stops(output: PonderOutput, asked: Tensor, together: bool, rule: str, parame
 def report(right: Tensor, steps: Tensor, questions: Questions, together: bool) -> Row:
     """Return right answers, loops and the need. right: [N, batch, *places]; steps: [batch, *places], 0 for never."""
     asked = (questions.y >= 0).flatten(1)  # [batch, places]
-    taken, need = torch.where(steps == 0, len(right), steps).flatten(1), questions.need.flatten(1)
-    correct = at_step(right.flatten(2), taken)
+    loops, need = torch.where(steps == 0, len(right), steps).flatten(1), questions.need.flatten(1)
+    correct = at_step(right.flatten(2), loops)
     row = {"right": mean(correct[asked])}
     if together:  # a sample needs what its last answer needs, and is right if all are
-        need, taken = torch.where(asked, need, 0).amax(1), taken[:, 0]
+        need, loops = torch.where(asked, need, 0).amax(1), loops[:, 0]
         correct, asked = (correct | ~asked).all(1), asked.any(1)
-    taken, need, correct = taken[asked], need[asked], correct[asked]
-    early = taken < need
+    loops, need, correct = loops[asked], need[asked], correct[asked]
+    early = loops < need
     return {
         **row,
-        **halting_report(taken, need),
-        "late": mean(taken > need),
+        **halting_report(loops, need),
+        "late": mean(loops > need),
         "right_when_early": mean(correct[early]) if early.any() else None,
     }
 
@@ -165,22 +165,22 @@ def measure(model: Looped, size: Size, n_samples: int, seed: int, chosen: dict[s
     output = model.eval()(questions.x, N)
     right = output.y_hat.argmax(-1) == questions.y
     fixed: Candidates = [("fixed", {"step": n}) for n in range(1, N + 1)]
-    kinds = {"own head": HEAD, "certainty": CERTAINTY, "settling": SETTLING, "the same for all": fixed}
+    candidates = {"own head": HEAD, "certainty": CERTAINTY, "settling": SETTLING, "the same for all": fixed}
     if not model.has_head:
-        kinds.pop("own head")
-    found = {}
-    for kind, candidates in kinds.items():
+        candidates.pop("own head")
+    best = {}
+    for name in candidates:
         rows = []
-        for rule, parameters in candidates if chosen is None else [chosen[kind]]:
+        for rule, parameters in candidates[name] if chosen is None else [chosen[name]]:
             steps = stops(output, asked, model.together, rule, parameters)
             row: Row = {"rule": [rule, parameters]}
             rows.append(row | report(right, steps, questions, model.together))
-        found[kind] = max(rows, key=lambda row: utility((row["right"], row["steps"])))
-    return {"by_loop": right[:, asked].double().mean(1).tolist(), "rules": found}
+        best[name] = max(rows, key=lambda row: utility((row["right"], row["steps"])))
+    return {"by_loop": right[:, asked].double().mean(1).tolist(), "rules": best}
 
 
 @torch.no_grad()
-def both_ways(model: Looped, in_earnest: Callable, n_samples: int, seed: int) -> dict[str, Row]:
+def measure_leaving(model: Looped, in_earnest: Callable, n_samples: int, seed: int) -> dict[str, Row]:
     """Return how a reader of programs does if tokens leave on paper alone, and if they do in earnest.
 
     A token leaves at lambda_n >= 1/2; without a head, once it is certain to 0.9. in_earnest: see docs/scorecard.md.
@@ -205,12 +205,12 @@ def both_ways(model: Looped, in_earnest: Callable, n_samples: int, seed: int) ->
 @torch.no_grad()
 def seconds(model: Looped) -> Row:
     """Return the CPU seconds of all loops of a batch, the best of three, by the size of the batch."""
-    found = {}
+    best = {}
     for n in BATCHES:
         x, times = model.task.trained.draw(n, torch.Generator().manual_seed(0)).x, []
         for _ in range(3):
             start = time.process_time()
             model.network(x, model.task.n_loops)
             times.append(time.process_time() - start)
-        found[str(n)] = float(f"{min(times):.3g}")
-    return found
+        best[str(n)] = float(f"{min(times):.3g}")
+    return best
