@@ -4,6 +4,7 @@ import argparse
 import hashlib
 import importlib.util
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import ponder_utils
 from ponder_course.common.runs import rounded
 from ponder_course.common.store import Row
 from ponder_course.common.style import picture
-from ponder_course.scorecard.measure import Looped, check, measure, measure_leaving, seconds, train
+from ponder_course.scorecard.measure import Looped, Refused, check, doubts, measure, measure_leaving, seconds, train
 from ponder_course.scorecard.picture import draw
 from ponder_course.scorecard.table import PAGE, with_table
 from ponder_course.scorecard.tasks import TASKS, Task
@@ -33,7 +34,7 @@ def load(path: Path) -> Any:
 
 
 def possible_tasks(file: Any, names: list[str] | None) -> list[str]:
-    """Return which tasks a network can take, before anything is trained; the first mistake if it must take them."""
+    """Return which tasks a network can take, before anything is trained. Those that are named must all be possible."""
     possible = []
     for name in names or TASKS:
         try:
@@ -42,6 +43,8 @@ def possible_tasks(file: Any, names: list[str] | None) -> list[str]:
         except Exception as why:  # the network's own, too
             shape = [3, *TASKS[name].trained.draw(1, torch.Generator()).x.shape[1:]]
             print(f"{name}, where x is {shape}: {type(why).__name__}: {why}")
+            if names and isinstance(why, Refused):
+                sys.exit(1)
             if names:
                 raise
     return possible
@@ -53,6 +56,9 @@ def score(file: Any, task: Task, updates: int, n_samples: int, seed: int) -> Row
     model = Looped(file.network(task), task)
     check(model)
     row: Row = {"budget": train(model, updates, seed, getattr(file, "train", None))}
+    check(model)  # again: a weight that starts at 0 may have learnt to look ahead
+    for doubt in doubts(model):
+        print(f"{task.name}: the halting logits {doubt}")
     row["halts"] = "samples" if model.together else "places"
     choosing, reporting = seed + 1000, seed + 2000  # training draws with seed and seed + 1
     rows = measure(model, task.trained, n_samples, choosing)["rules"]
@@ -77,6 +83,7 @@ def summary(name: str, task: Row) -> str:
     for size in ("trained", "larger"):
         measured = task[size]
         lines.append(f"{name}, {measured['size']}")
+        last = len(measured.get("by_loop", []))
         if "refused" in measured:
             lines.append(f"  refused: {measured['refused']}")
         for rule, row in measured.get("rules", {}).items():
@@ -84,8 +91,10 @@ def summary(name: str, task: Row) -> str:
             if row["right_when_early"] is not None:
                 early += f" (of these right {row['right_when_early']:.1%})"
             loops = f"{row['steps']:.2f} loops where {row['needed']:.2f} are needed"
-            with_need = f"correlation of both {row['correlation']:.2f}"
+            with_need = f"correlation of loops and need {row['correlation']:.2f}"
             lines.append(f"  {rule}: right {row['right']:.1%}, {loops}, {early}, late {row['late']:.1%}, {with_need}")
+            if row["steps"] == last:
+                lines.append(f"    It never stops before loop {last}, the last that is measured.")
     for way, row in task.get("leaving", {}).items():
         lines.append(f"  {way}: right {row['right']:.1%}, {row['steps']:.2f} loops for {row['needed']:.2f}")
     return "\n".join(lines)
@@ -93,13 +102,17 @@ def summary(name: str, task: Row) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command."""
-    parser = argparse.ArgumentParser(prog="python -m ponder_course.scorecard", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m ponder_course.scorecard",
+        description=__doc__,
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
     parser.add_argument("file", nargs="?", type=Path, help="defines network(task)")
     parser.add_argument("--tasks", nargs="+", choices=TASKS, help="else all that the network can take")
     parser.add_argument("--updates", type=int, default=1000, help="of 32 samples; 0: the network is loaded")
     parser.add_argument("--samples", type=int, default=200, help="in each measurement")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, default=Path("runs/scorecard"))
+    parser.add_argument("--seed", type=int, default=0, help="of the training; measurements draw with others")
+    parser.add_argument("--out", type=Path, default=Path("runs/scorecard"), help="folder of row and picture")
     parser.add_argument("--table", action="store_true", help=f"write the table of all rows into {PAGE.name}")
     options = parser.parse_args(arguments)
     if options.table:
@@ -122,12 +135,19 @@ def main(arguments: list[str] | None = None) -> None:
         "tasks": {},
     }
     for name in tasks:
-        row["tasks"][name] = score(file, TASKS[name], options.updates, options.samples, options.seed)
+        print(f"{name}: training and measuring", flush=True)
+        try:
+            row["tasks"][name] = score(file, TASKS[name], options.updates, options.samples, options.seed)
+        except Refused as why:
+            print(f"{name}, refused after training: {why}")
+            continue
         print(summary(name, row["tasks"][name]))
+    if not row["tasks"]:
+        sys.exit(1)
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / f"{options.file.stem}.json").write_text(json.dumps(rounded(row)) + "\n", encoding="utf-8")
     (options.out / f"{options.file.stem}.png").write_bytes(picture(draw(row))[0])
-    print(f"Written: {options.out / options.file.stem}.json, and a picture, .png")
+    print(f"Written: {options.out / options.file.stem}.json and .png")
 
 
 if __name__ == "__main__":

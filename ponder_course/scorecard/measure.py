@@ -30,6 +30,10 @@ CERTAINTY: Candidates = [("confidence", {"q": q, "classes": True}) for q in (0.6
 SETTLING: Candidates = [("settled", {"tolerance": nats, "classes": True}) for nats in (0.1, 0.03, 0.01, 1e-3, 1e-4)]
 
 
+class Refused(ValueError):
+    """What a network returned is not what the scorecard can measure."""
+
+
 class Looped(nn.Module):
     """A network whose output is checked. `has_head`: it says itself when to stop; `together`: all places at once."""
 
@@ -39,7 +43,7 @@ class Looped(nn.Module):
         self.has_head = self.together = False
 
     def forward(self, x: Tensor, n_loops: int | None = None) -> PonderOutput:
-        """Return answers and halting logits, 0 without a head. TypeError or ValueError if they are not as `Network`."""
+        """Return answers and halting logits, 0 without a head. TypeError or Refused if they are not as `Network`."""
         n = n_loops or self.task.n_loops
         returned = self.network(x, n)
         logits, halt = returned if isinstance(returned, tuple | list) else (returned, None)
@@ -53,12 +57,12 @@ class Looped(nn.Module):
             if not isinstance(values, Tensor) or not values.is_floating_point():
                 raise TypeError(f"{name} must be a floating-point tensor; got {described(values)}")
             if values.ndim and len(values) < n and list(values.shape[1:]) == allowed[0][1:]:
-                raise ValueError(f"{name}: {n} loops were asked for, the network gave {len(values)}")
+                raise Refused(f"{name}: {n} loops were asked for, the network gave {len(values)}")
             if list(values.shape) not in allowed:
                 wanted = " or ".join(map(str, allowed))
-                raise ValueError(f"{name} must have shape {wanted}, loops first; got {list(values.shape)}")
+                raise Refused(f"{name} must have shape {wanted}, loops first; got {list(values.shape)}")
             if not values.isfinite().all():
-                raise ValueError(f"{name} must be finite; in {self.task.name}, {n} loops, some are inf or nan")
+                raise Refused(f"{name} must be finite; in {self.task.name}, {n} loops, some are inf or nan")
         self.has_head = halt is not None
         self.together = self.has_head and halt.ndim == 2
         halt = logits.new_zeros(n, *places) if halt is None else halt
@@ -67,19 +71,40 @@ class Looped(nn.Module):
 
 @torch.no_grad()
 def check(model: Looped) -> None:
-    """Ask a few questions. TypeError or ValueError if the network answers in other shapes, or looks ahead."""
+    """Ask a few questions. TypeError or Refused if the network answers in other shapes, by chance, or looks ahead."""
     model.eval()
     x = model.task.trained.draw(3, torch.Generator().manual_seed(0)).x
     other = x.clone()
     other[:, -1] = x[:, -2]
-    whole, part, other_end = model(x, 5), model(x[:1], 3), model(other, 5)
+    whole, again, other_end = model(x, 5), model(x, 5), model(other, 5)
+    fewer_loops, alone = model(x, 3), model(x[:1], 5)
     for name, number in (("logits", 0), ("halting logits", 1)):
-        if not torch.allclose(part[number], whole[number][:3, :1], atol=1e-4):
-            why = "A loop may not know how many follow, nor a sample which others are asked; and there may be no chance"
-            raise ValueError(f"{name} look ahead: one sample and 3 loops give others than 3 samples and 5 loops. {why}")
-        by_token = model.task.is_text and whole[number].ndim > 2
-        if by_token and not torch.allclose(other_end[number][:, :, :-1], whole[number][:, :, :-1], atol=1e-4):
-            raise ValueError(f"{name} look ahead: in a text no token may read a later one")
+        values = whole[number]
+        for expected, got, why in (
+            (values, again[number], "are not the same twice. There may be no chance, such as dropout"),
+            (values[:3], fewer_loops[number], "look ahead: with 3 loops in all they are not the first 3 of 5"),
+            (values[:, :1], alone[number], "of a sample change if other samples are asked with it"),
+        ):
+            if not torch.allclose(expected, got, atol=1e-4):
+                raise Refused(f"{name} {why}")
+        by_token = model.task.is_text and values.ndim > 2
+        if by_token and not torch.allclose(other_end[number][:, :, :-1], values[:, :, :-1], atol=1e-4):
+            raise Refused(f"{name} look ahead: in a text no token may read a later one")
+
+
+def doubts(model: Looped) -> list[str]:
+    """Return what makes one doubt a head, in words that follow "the halting logits". Ask after training."""
+    halt_logits = model.eval()(model.task.trained.draw(BATCH, torch.Generator().manual_seed(0)).x).halt_logits
+    if not model.has_head:
+        return []
+    sentences = {
+        "have no gradient, so no training reaches them": not halt_logits.requires_grad,
+        "are the same whatever is asked, at every loop": halt_logits.min() == halt_logits.max(),
+        "all lie between 0 and 1; if they are probabilities, give logits, before the sigmoid": (
+            halt_logits.min() >= 0 and halt_logits.max() <= 1
+        ),
+    }
+    return [sentence for sentence, holds in sentences.items() if holds]
 
 
 def loss_of(model: Looped, prior: float) -> Callable[[PonderOutput, Tensor], Any]:
