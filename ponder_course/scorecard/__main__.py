@@ -22,9 +22,11 @@ from ponder_utils._check import check_int
 
 
 def load(path: Path) -> Any:
-    """Return a file as a module. ValueError if it has no `network`."""
+    """Return a file as a module. FileNotFoundError, or ValueError if it has no `network`."""
+    if not path.exists():
+        raise FileNotFoundError(f"{path} is not there")
     spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None or not path.exists():
+    if spec is None or spec.loader is None:
         raise ValueError(f"{path} must be a file of Python")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -77,12 +79,12 @@ def score(file: Any, task: Task, updates: int, n_samples: int, seed: int) -> Row
     return row
 
 
-def summary(name: str, task: Row) -> str:
+def summary(task_name: str, task: Row) -> str:
     """Return a few lines that say what was measured."""
     lines = []
     for size in ("trained", "larger"):
         measured = task[size]
-        lines.append(f"{name}, {measured['size']}")
+        lines.append(f"{task_name}, {measured['size']}")
         last = len(measured.get("by_loop", []))
         if "refused" in measured:
             lines.append(f"  refused: {measured['refused']}")
@@ -91,8 +93,11 @@ def summary(name: str, task: Row) -> str:
             if row["right_when_early"] is not None:
                 early += f" (of these right {row['right_when_early']:.1%})"
             loops = f"{row['steps']:.2f} loops where {row['needed']:.2f} are needed"
+            name, parameters = row["rule"]
+            level = f"{name} {next(iter(parameters.values())):g}"
             with_need = f"correlation of loops and need {row['correlation']:.2f}"
-            lines.append(f"  {rule}: right {row['right']:.1%}, {loops}, {early}, late {row['late']:.1%}, {with_need}")
+            right = f"{rule} ({level}): right {row['right']:.1%}"
+            lines.append(f"  {right}, {loops}, {early}, late {row['late']:.1%}, {with_need}")
             if row["steps"] == last:
                 lines.append(f"    It never stops before loop {last}, the last that is measured.")
     for way, row in task.get("leaving", {}).items():
