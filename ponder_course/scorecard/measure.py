@@ -76,6 +76,7 @@ def check(model: Looped) -> None:
     x = model.task.trained.draw(3, torch.Generator().manual_seed(0)).x
     other = x.clone()
     other[:, -1] = x[:, -2]
+    model(x[:1], model.task.n_loops)  # so many will be asked for
     whole, again, other_end = model(x, 5), model(x, 5), model(other, 5)
     fewer_loops, alone = model(x, 3), model(x[:1], 5)
     for name, number in (("logits", 0), ("halting logits", 1)):

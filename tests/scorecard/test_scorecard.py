@@ -91,11 +91,11 @@ def wrong(name, x, N):
 @pytest.mark.parametrize(
     ("name", "error", "named"),
     [
-        ("too few loops", ValueError, "5 loops were asked for, the network gave 3"),
-        ("classes first", ValueError, r"logits must have shape \[5, 3, 28, 10\].* got \[5, 10, 3, 28\]"),
+        ("too few loops", ValueError, "10 loops were asked for, the network gave 3"),
+        ("classes first", ValueError, r"logits must have shape \[10, 1, 28, 10\].* got \[10, 10, 1, 28\]"),
         ("nan", ValueError, "logits must be finite"),
         ("whole numbers", TypeError, r"logits must be a floating-point tensor; got torch\.int64"),
-        ("halts by class", ValueError, r"halting logits must have shape \[5, 3\] or \[5, 3, 28\]"),
+        ("halts by class", ValueError, r"halting logits must have shape \[10, 1\] or \[10, 1, 28\]"),
         ("knows N", ValueError, "^logits look ahead: with 3 loops in all"),
         ("knows the others", ValueError, "^logits of a sample change if other samples are asked"),
         ("tosses coins", ValueError, "^logits are not the same twice"),
