@@ -4,6 +4,7 @@ import argparse
 import hashlib
 import importlib.util
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import ponder_utils
 from ponder_course.common.runs import rounded
 from ponder_course.common.store import Row
 from ponder_course.common.style import picture
-from ponder_course.scorecard.measure import Looped, both_ways, check, measure, seconds, train
+from ponder_course.scorecard.measure import Looped, Refused, check, doubts, measure, measure_leaving, seconds, train
 from ponder_course.scorecard.picture import draw
 from ponder_course.scorecard.table import PAGE, with_table
 from ponder_course.scorecard.tasks import TASKS, Task
@@ -21,9 +22,11 @@ from ponder_utils._check import check_int
 
 
 def load(path: Path) -> Any:
-    """Return a file as a module. ValueError if it has no `network`."""
+    """Return a file as a module. FileNotFoundError, or ValueError if it has no `network`."""
+    if not path.exists():
+        raise FileNotFoundError(f"{path} is not there")
     spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None or not path.exists():
+    if spec is None or spec.loader is None:
         raise ValueError(f"{path} must be a file of Python")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -32,19 +35,21 @@ def load(path: Path) -> Any:
     return module
 
 
-def takes(file: Any, names: list[str] | None) -> list[str]:
-    """Return which tasks a network can take, before anything is trained; the first mistake if it must take them."""
-    good = []
+def possible_tasks(file: Any, names: list[str] | None) -> list[str]:
+    """Return which tasks a network can take, before anything is trained. Those that are named must all be possible."""
+    possible = []
     for name in names or TASKS:
         try:
             check(Looped(file.network(TASKS[name]), TASKS[name]))
-            good.append(name)
+            possible.append(name)
         except Exception as why:  # the network's own, too
             shape = [3, *TASKS[name].trained.draw(1, torch.Generator()).x.shape[1:]]
             print(f"{name}, where x is {shape}: {type(why).__name__}: {why}")
+            if names and isinstance(why, Refused):
+                sys.exit(1)
             if names:
                 raise
-    return good
+    return possible
 
 
 def score(file: Any, task: Task, updates: int, n_samples: int, seed: int) -> Row:
@@ -53,10 +58,13 @@ def score(file: Any, task: Task, updates: int, n_samples: int, seed: int) -> Row
     model = Looped(file.network(task), task)
     check(model)
     row: Row = {"budget": train(model, updates, seed, getattr(file, "train", None))}
+    check(model)  # again: a weight that starts at 0 may have learnt to look ahead
+    for doubt in doubts(model):
+        print(f"{task.name}: the halting logits {doubt}")
     row["halts"] = "samples" if model.together else "places"
     choosing, reporting = seed + 1000, seed + 2000  # training draws with seed and seed + 1
-    by_kind = measure(model, task.trained, n_samples, choosing)["rules"]
-    chosen = {kind: found["rule"] for kind, found in by_kind.items()}
+    rows = measure(model, task.trained, n_samples, choosing)["rules"]
+    chosen = {rule: measured["rule"] for rule, measured in rows.items()}
     for size, name in ((task.trained, "trained"), (task.larger, "larger")):
         row[name] = {"size": size.name}
         try:
@@ -66,66 +74,85 @@ def score(file: Any, task: Task, updates: int, n_samples: int, seed: int) -> Row
             continue
         row[name] |= measure(model, size, n_samples, reporting, chosen)
     if task.is_text and hasattr(file, "in_earnest"):
-        row["leaving"] = both_ways(model, file.in_earnest, n_samples, reporting)
+        row["leaving"] = measure_leaving(model, file.in_earnest, n_samples, reporting)
     row["seconds"] = seconds(model)
     return row
 
 
-def summary(name: str, task: Row) -> str:
+def summary(task_name: str, task: Row) -> str:
     """Return a few lines that say what was measured."""
     lines = []
     for size in ("trained", "larger"):
-        found = task[size]
-        lines.append(f"{name}, {found['size']}" + (f": refused, {found['refused']}" if "refused" in found else ""))
-        for kind, rule in found.get("rules", {}).items():
-            early = f"early {rule['early']:.1%}"
-            if rule["right_when_early"] is not None:
-                early += f" (of these right {rule['right_when_early']:.1%})"
-            loops = f"{rule['steps']:.2f} loops where {rule['needed']:.2f} are needed"
-            with_need = f"correlation of both {rule['correlation']:.2f}"
-            lines.append(f"  {kind}: right {rule['right']:.1%}, {loops}, {early}, late {rule['late']:.1%}, {with_need}")
-    for way, found in task.get("leaving", {}).items():
-        lines.append(f"  {way}: right {found['right']:.1%}, {found['steps']:.2f} loops for {found['needed']:.2f}")
+        measured = task[size]
+        lines.append(f"{task_name}, {measured['size']}")
+        last = len(measured.get("by_loop", []))
+        if "refused" in measured:
+            lines.append(f"  refused: {measured['refused']}")
+        for rule, row in measured.get("rules", {}).items():
+            early = f"early {row['early']:.1%}"
+            if row["right_when_early"] is not None:
+                early += f" (of these right {row['right_when_early']:.1%})"
+            loops = f"{row['steps']:.2f} loops where {row['needed']:.2f} are needed"
+            name, parameters = row["rule"]
+            level = f"{name} {next(iter(parameters.values())):g}"
+            with_need = f"correlation of loops and need {row['correlation']:.2f}"
+            right = f"{rule} ({level}): right {row['right']:.1%}"
+            lines.append(f"  {right}, {loops}, {early}, late {row['late']:.1%}, {with_need}")
+            if row["steps"] == last:
+                lines.append(f"    It never stops before loop {last}, the last that is measured.")
+    for way, row in task.get("leaving", {}).items():
+        lines.append(f"  {way}: right {row['right']:.1%}, {row['steps']:.2f} loops for {row['needed']:.2f}")
     return "\n".join(lines)
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command."""
-    parser = argparse.ArgumentParser(prog="python -m ponder_course.scorecard", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m ponder_course.scorecard",
+        description=__doc__,
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
     parser.add_argument("file", nargs="?", type=Path, help="defines network(task)")
     parser.add_argument("--tasks", nargs="+", choices=TASKS, help="else all that the network can take")
     parser.add_argument("--updates", type=int, default=1000, help="of 32 samples; 0: the network is loaded")
     parser.add_argument("--samples", type=int, default=200, help="in each measurement")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, default=Path("runs/scorecard"))
+    parser.add_argument("--seed", type=int, default=0, help="of the training; measurements draw with others")
+    parser.add_argument("--out", type=Path, default=Path("runs/scorecard"), help="folder of row and picture")
     parser.add_argument("--table", action="store_true", help=f"write the table of all rows into {PAGE.name}")
-    given = parser.parse_args(arguments)
-    if given.table:
+    options = parser.parse_args(arguments)
+    if options.table:
         PAGE.write_text(with_table(), encoding="utf-8")
         return
-    if given.file is None:
+    if options.file is None:
         parser.error("give a file, or --table")
-    if given.updates:
-        check_int("updates", given.updates, 2)
-    file = load(given.file)
-    tasks = takes(file, given.tasks)
+    if options.updates:
+        check_int("updates", options.updates, 2)
+    file = load(options.file)
+    tasks = possible_tasks(file, options.tasks)
     if not tasks:
         parser.error("the network can take none of the tasks")
     row: Row = {
-        "network": given.file.stem,
-        "sha256": hashlib.sha256(given.file.read_bytes()).hexdigest(),
-        "seed": given.seed,
-        "samples": given.samples,
+        "network": options.file.stem,
+        "sha256": hashlib.sha256(options.file.read_bytes()).hexdigest(),
+        "seed": options.seed,
+        "samples": options.samples,
         "versions": {"torch": torch.__version__, "ponder_utils": ponder_utils.__version__},
         "tasks": {},
     }
     for name in tasks:
-        row["tasks"][name] = score(file, TASKS[name], given.updates, given.samples, given.seed)
+        print(f"{name}: training and measuring", flush=True)
+        try:
+            row["tasks"][name] = score(file, TASKS[name], options.updates, options.samples, options.seed)
+        except Refused as why:
+            print(f"{name}, refused after training: {why}")
+            continue
         print(summary(name, row["tasks"][name]))
-    given.out.mkdir(parents=True, exist_ok=True)
-    (given.out / f"{given.file.stem}.json").write_text(json.dumps(rounded(row)) + "\n", encoding="utf-8")
-    (given.out / f"{given.file.stem}.png").write_bytes(picture(draw(row))[0])
-    print(f"Written: {given.out / given.file.stem}.json, and a picture, .png")
+    if not row["tasks"]:
+        sys.exit(1)
+    options.out.mkdir(parents=True, exist_ok=True)
+    (options.out / f"{options.file.stem}.json").write_text(json.dumps(rounded(row)) + "\n", encoding="utf-8")
+    (options.out / f"{options.file.stem}.png").write_bytes(picture(draw(row))[0])
+    print(f"Written: {options.out / options.file.stem}.json and .png")
 
 
 if __name__ == "__main__":

@@ -30,6 +30,10 @@ CERTAINTY: Candidates = [("confidence", {"q": q, "classes": True}) for q in (0.6
 SETTLING: Candidates = [("settled", {"tolerance": nats, "classes": True}) for nats in (0.1, 0.03, 0.01, 1e-3, 1e-4)]
 
 
+class Refused(ValueError):
+    """What a network returned is not what the scorecard can measure."""
+
+
 class Looped(nn.Module):
     """A network whose output is checked. `has_head`: it says itself when to stop; `together`: all places at once."""
 
@@ -39,7 +43,7 @@ class Looped(nn.Module):
         self.has_head = self.together = False
 
     def forward(self, x: Tensor, n_loops: int | None = None) -> PonderOutput:
-        """Return answers and halting logits, 0 without a head. TypeError or ValueError if they are not as `Network`."""
+        """Return answers and halting logits, 0 without a head. TypeError or Refused if they are not as `Network`."""
         n = n_loops or self.task.n_loops
         returned = self.network(x, n)
         logits, halt = returned if isinstance(returned, tuple | list) else (returned, None)
@@ -53,12 +57,12 @@ class Looped(nn.Module):
             if not isinstance(values, Tensor) or not values.is_floating_point():
                 raise TypeError(f"{name} must be a floating-point tensor; got {described(values)}")
             if values.ndim and len(values) < n and list(values.shape[1:]) == allowed[0][1:]:
-                raise ValueError(f"{name}: {n} loops were asked for, the network gave {len(values)}")
+                raise Refused(f"{name}: {n} loops were asked for, the network gave {len(values)}")
             if list(values.shape) not in allowed:
                 wanted = " or ".join(map(str, allowed))
-                raise ValueError(f"{name} must have shape {wanted}, loops first; got {list(values.shape)}")
+                raise Refused(f"{name} must have shape {wanted}, loops first; got {list(values.shape)}")
             if not values.isfinite().all():
-                raise ValueError(f"{name} must be finite; in {self.task.name}, {n} loops, some are inf or nan")
+                raise Refused(f"{name} must be finite; in {self.task.name}, {n} loops, some are inf or nan")
         self.has_head = halt is not None
         self.together = self.has_head and halt.ndim == 2
         halt = logits.new_zeros(n, *places) if halt is None else halt
@@ -67,41 +71,63 @@ class Looped(nn.Module):
 
 @torch.no_grad()
 def check(model: Looped) -> None:
-    """Ask a few questions. TypeError or ValueError if the network answers in other shapes, or looks ahead."""
+    """Ask a few questions. TypeError or Refused if the network answers in other shapes, by chance, or looks ahead."""
     model.eval()
     x = model.task.trained.draw(3, torch.Generator().manual_seed(0)).x
     other = x.clone()
     other[:, -1] = x[:, -2]
-    whole, part, other_end = model(x, 5), model(x[:1], 3), model(other, 5)
+    model(x[:1], model.task.n_loops)  # so many will be asked for
+    whole, again, other_end = model(x, 5), model(x, 5), model(other, 5)
+    fewer_loops, alone = model(x, 3), model(x[:1], 5)
     for name, number in (("logits", 0), ("halting logits", 1)):
-        if not torch.allclose(part[number], whole[number][:3, :1], atol=1e-4):
-            why = "A loop may not know how many follow, nor a sample which others are asked; and there may be no chance"
-            raise ValueError(f"{name} look ahead: one sample and 3 loops give others than 3 samples and 5 loops. {why}")
-        by_token = model.task.is_text and whole[number].ndim > 2
-        if by_token and not torch.allclose(other_end[number][:, :, :-1], whole[number][:, :, :-1], atol=1e-4):
-            raise ValueError(f"{name} look ahead: in a text no token may read a later one")
+        values = whole[number]
+        for expected, got, why in (
+            (values, again[number], "are not the same twice. There may be no chance, such as dropout"),
+            (values[:3], fewer_loops[number], "look ahead: with 3 loops in all they are not the first 3 of 5"),
+            (values[:, :1], alone[number], "of a sample change if other samples are asked with it"),
+        ):
+            if not torch.allclose(expected, got, atol=1e-4):
+                raise Refused(f"{name} {why}")
+        by_token = model.task.is_text and values.ndim > 2
+        if by_token and not torch.allclose(other_end[number][:, :, :-1], values[:, :, :-1], atol=1e-4):
+            raise Refused(f"{name} look ahead: in a text no token may read a later one")
+
+
+def doubts(model: Looped) -> list[str]:
+    """Return what makes one doubt a head, in words that follow "the halting logits". Ask after training."""
+    halt_logits = model.eval()(model.task.trained.draw(BATCH, torch.Generator().manual_seed(0)).x).halt_logits
+    if not model.has_head:
+        return []
+    sentences = {
+        "have no gradient, so no training reaches them": not halt_logits.requires_grad,
+        "are the same whatever is asked, at every loop": halt_logits.min() == halt_logits.max(),
+        "all lie between 0 and 1; if they are probabilities, give logits, before the sigmoid": (
+            halt_logits.min() >= 0 and halt_logits.max() <= 1
+        ),
+    }
+    return [sentence for sentence, holds in sentences.items() if holds]
 
 
 def loss_of(model: Looped, prior: float) -> Callable[[PonderOutput, Tensor], Any]:
     """Return the loss: PonderNet's, or without a head the mean over all loops."""
     with_head, without = partial(PonderLoss, prior=prior, beta=0.03), partial(FixedDepthLoss, every_step=True)
-    kind = with_head if model.has_head else without
+    loss_class = with_head if model.has_head else without
     if not model.together:
-        of_each = kind(nn.CrossEntropyLoss(reduction="none"))
+        of_each = loss_class(nn.CrossEntropyLoss(reduction="none"))
         return lambda output, y: of_each(output, y, y >= 0)
 
     def of_sample(y_hat: Tensor, y: Tensor) -> Tensor:
         losses = cross_entropy(y_hat.movedim(-1, 1), y, reduction="none", ignore_index=-1)
         return losses.flatten(1).sum(1) / (y >= 0).flatten(1).sum(1).clamp(min=1)
 
-    of_samples = kind(of_sample)
+    of_samples = loss_class(of_sample)
     return lambda output, y: of_samples(output, y.clamp(min=-1))
 
 
-def train(model: Looped, updates: int, seed: int, how: Callable | None = None) -> Row:
+def train(model: Looped, updates: int, seed: int, own_training: Callable | None = None) -> Row:
     """Train a network, and return its budget. With a head: first patient, then in a hurry, as in lesson 09.
 
-    how: (network, task, batches, updates), a training of your own; batches(generator) draws x and y.
+    own_training: (network, task, batches, updates), as a file may have it; batches(generator) draws x and y.
     """
     budget = {"parameters": sum(weight.numel() for weight in model.parameters()), "updates": updates, "examples": 0}
 
@@ -110,13 +136,13 @@ def train(model: Looped, updates: int, seed: int, how: Callable | None = None) -
         return model.task.trained.draw(BATCH, generator)[:2]
 
     start = time.process_time()
-    if updates and how:
-        how(model.train().network, model.task, batches, updates)
+    if updates and own_training:
+        own_training(model.train().network, model.task, batches, updates)
     elif updates:
         patient = (updates + 2) // 3
         fit(model, loss_of(model, 0.2), batches, patient, lr=3e-3, seed=seed)
         fit(model.train(), loss_of(model, 0.8), batches, updates - patient, lr=3e-3, seed=seed + 1)
-    by = "loaded" if not updates else "its own training" if how else "the scorecard"
+    by = "loaded" if not updates else "its own training" if own_training else "the scorecard"
     return budget | {"seconds": round(time.process_time() - start, 1), "by": by}
 
 
@@ -137,18 +163,18 @@ def stops(output: PonderOutput, asked: Tensor, together: bool, rule: str, parame
 def report(right: Tensor, steps: Tensor, questions: Questions, together: bool) -> Row:
     """Return right answers, loops and the need. right: [N, batch, *places]; steps: [batch, *places], 0 for never."""
     asked = (questions.y >= 0).flatten(1)  # [batch, places]
-    taken, need = torch.where(steps == 0, len(right), steps).flatten(1), questions.need.flatten(1)
-    correct = at_step(right.flatten(2), taken)
+    loops, need = torch.where(steps == 0, len(right), steps).flatten(1), questions.need.flatten(1)
+    correct = at_step(right.flatten(2), loops)
     row = {"right": mean(correct[asked])}
     if together:  # a sample needs what its last answer needs, and is right if all are
-        need, taken = torch.where(asked, need, 0).amax(1), taken[:, 0]
+        need, loops = torch.where(asked, need, 0).amax(1), loops[:, 0]
         correct, asked = (correct | ~asked).all(1), asked.any(1)
-    taken, need, correct = taken[asked], need[asked], correct[asked]
-    early = taken < need
+    loops, need, correct = loops[asked], need[asked], correct[asked]
+    early = loops < need
     return {
         **row,
-        **halting_report(taken, need),
-        "late": mean(taken > need),
+        **halting_report(loops, need),
+        "late": mean(loops > need),
         "right_when_early": mean(correct[early]) if early.any() else None,
     }
 
@@ -165,22 +191,22 @@ def measure(model: Looped, size: Size, n_samples: int, seed: int, chosen: dict[s
     output = model.eval()(questions.x, N)
     right = output.y_hat.argmax(-1) == questions.y
     fixed: Candidates = [("fixed", {"step": n}) for n in range(1, N + 1)]
-    kinds = {"own head": HEAD, "certainty": CERTAINTY, "settling": SETTLING, "the same for all": fixed}
+    candidates = {"own head": HEAD, "certainty": CERTAINTY, "settling": SETTLING, "the same for all": fixed}
     if not model.has_head:
-        kinds.pop("own head")
-    found = {}
-    for kind, candidates in kinds.items():
+        candidates.pop("own head")
+    best = {}
+    for name in candidates:
         rows = []
-        for rule, parameters in candidates if chosen is None else [chosen[kind]]:
+        for rule, parameters in candidates[name] if chosen is None else [chosen[name]]:
             steps = stops(output, asked, model.together, rule, parameters)
             row: Row = {"rule": [rule, parameters]}
             rows.append(row | report(right, steps, questions, model.together))
-        found[kind] = max(rows, key=lambda row: utility((row["right"], row["steps"])))
-    return {"by_loop": right[:, asked].double().mean(1).tolist(), "rules": found}
+        best[name] = max(rows, key=lambda row: utility((row["right"], row["steps"])))
+    return {"by_loop": right[:, asked].double().mean(1).tolist(), "rules": best}
 
 
 @torch.no_grad()
-def both_ways(model: Looped, in_earnest: Callable, n_samples: int, seed: int) -> dict[str, Row]:
+def measure_leaving(model: Looped, in_earnest: Callable, n_samples: int, seed: int) -> dict[str, Row]:
     """Return how a reader of programs does if tokens leave on paper alone, and if they do in earnest.
 
     A token leaves at lambda_n >= 1/2; without a head, once it is certain to 0.9. in_earnest: see docs/scorecard.md.
@@ -205,12 +231,12 @@ def both_ways(model: Looped, in_earnest: Callable, n_samples: int, seed: int) ->
 @torch.no_grad()
 def seconds(model: Looped) -> Row:
     """Return the CPU seconds of all loops of a batch, the best of three, by the size of the batch."""
-    found = {}
+    best = {}
     for n in BATCHES:
         x, times = model.task.trained.draw(n, torch.Generator().manual_seed(0)).x, []
         for _ in range(3):
             start = time.process_time()
             model.network(x, model.task.n_loops)
             times.append(time.process_time() - start)
-        found[str(n)] = float(f"{min(times):.3g}")
-    return found
+        best[str(n)] = float(f"{min(times):.3g}")
+    return best

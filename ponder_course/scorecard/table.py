@@ -24,17 +24,17 @@ def lines_of(row: Row) -> list[str]:
     lines = []
     for name, task in row["tasks"].items():
         budget = task["budget"]
-        trained = budget["by"]
+        training = budget["by"]
         if budget["updates"]:
-            trained = f"{budget['examples']:,} examples, {budget['seconds']:.0f} s"
+            training = f"{budget['examples']:,} examples, {budget['seconds']:.0f} s"
         network = f"`{row['network']}`, {budget['parameters']:,} weights, {task['halts']} halt"
-        first = f"{network} | {name} | {trained}"
-        for kind, rule in task["trained"]["rules"].items():
-            larger = task["larger"].get("rules", {}).get(kind)
+        first = f"{network} | {name} | {training}"
+        for rule, trained in task["trained"]["rules"].items():
+            larger = task["larger"].get("rules", {}).get(rule)
             beyond = "refused | " if larger is None else f"{larger['right']:.1%} | {larger['early']:.1%}"
-            loops = f"{rule['steps']:.1f} / {rule['needed']:.1f}"
-            measured = f"{rule['right']:.1%} | {loops} | {rule['early']:.1%} | {rule['late']:.1%}"
-            lines.append(f"| {first} | {kind} | {measured} | {beyond} |\n")
+            loops = f"{trained['steps']:.1f} / {trained['needed']:.1f}"
+            as_trained = f"{trained['right']:.1%} | {loops} | {trained['early']:.1%} | {trained['late']:.1%}"
+            lines.append(f"| {first} | {rule} | {as_trained} | {beyond} |\n")
             first = " | | "
     return lines
 

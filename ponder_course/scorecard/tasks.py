@@ -78,8 +78,8 @@ def _of_mazes(task: MazeTask) -> Draw:
 def _of_sudokus(task: SudokuTask) -> Draw:
     def draw(n: int, generator: torch.Generator) -> Questions:
         x, y = task.batch(n, generator)
-        given = x == 1  # [boards, row, column, digit]
-        digits = torch.where(given.any(3), given.byte().argmax(3) + 1, 0)
+        is_given = x == 1  # [boards, row, column, digit]
+        digits = torch.where(is_given.any(3), is_given.byte().argmax(3) + 1, 0)
         return Questions(digits[..., None], y.view_as(digits), task.needed_steps(x).view_as(digits))
 
     return draw

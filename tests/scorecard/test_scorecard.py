@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch.nn.functional import one_hot
 
 from ponder_course.scorecard.__main__ import main
-from ponder_course.scorecard.measure import Looped, check, measure
+from ponder_course.scorecard.measure import Looped, check, doubts, measure
 from ponder_course.scorecard.table import PAGE, ROWS, rows, with_table
 from ponder_course.scorecard.tasks import TASKS, Size
 
@@ -81,6 +81,8 @@ def wrong(name, x, N):
         return logits + N
     if name == "its head knows N":
         return logits, logits[..., 0] + N
+    if name == "tosses coins":
+        return torch.rand_like(logits)
     if name == "knows the others":
         return logits + x.float().mean()
     return logits + x[:, -1:].float().mean(-1, keepdim=True)  # reads the end
@@ -89,13 +91,14 @@ def wrong(name, x, N):
 @pytest.mark.parametrize(
     ("name", "error", "named"),
     [
-        ("too few loops", ValueError, "5 loops were asked for, the network gave 3"),
-        ("classes first", ValueError, r"logits must have shape \[5, 3, 28, 10\].* got \[5, 10, 3, 28\]"),
+        ("too few loops", ValueError, "10 loops were asked for, the network gave 3"),
+        ("classes first", ValueError, r"logits must have shape \[10, 1, 28, 10\].* got \[10, 10, 1, 28\]"),
         ("nan", ValueError, "logits must be finite"),
         ("whole numbers", TypeError, r"logits must be a floating-point tensor; got torch\.int64"),
-        ("halts by class", ValueError, r"halting logits must have shape \[5, 3\] or \[5, 3, 28\]"),
-        ("knows N", ValueError, "^logits look ahead: one sample and 3 loops"),
-        ("knows the others", ValueError, "^logits look ahead: one sample and 3 loops"),
+        ("halts by class", ValueError, r"halting logits must have shape \[10, 1\] or \[10, 1, 28\]"),
+        ("knows N", ValueError, "^logits look ahead: with 3 loops in all"),
+        ("knows the others", ValueError, "^logits of a sample change if other samples are asked"),
+        ("tosses coins", ValueError, "^logits are not the same twice"),
         ("its head knows N", ValueError, "halting logits look ahead"),
         ("reads the end", ValueError, "^logits look ahead: in a text no token may read a later one"),
     ],
@@ -103,6 +106,43 @@ def wrong(name, x, N):
 def test_a_mistake_is_named_before_anything_is_trained(name, error, named):
     with pytest.raises(error, match=named):
         check(Looped(lambda x, N: wrong(name, x, N), TASKS["programs"]))
+
+
+def test_what_looks_ahead_only_once_it_is_trained_is_refused(tmp_path, capsys):
+    code = re.search(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.M | re.S)[1]
+    code = code.replace(
+        "        self.own =", "        self.clock = nn.Parameter(torch.zeros(size, 1))\n        self.own ="
+    )
+    code = code.replace("for _ in range(n_loops)", "for n in range(n_loops)").replace(
+        "(h) + z", "(h) + z + n / n_loops * self.clock"
+    )
+    file = tmp_path / "clock.py"
+    file.write_text(code, encoding="utf-8")
+    with pytest.raises(SystemExit):
+        main([str(file), "--tasks", "lines", "--updates", "9", "--samples", "8", "--out", str(tmp_path)])
+    assert "lines, refused after training: logits look ahead" in capsys.readouterr().out
+    assert not (tmp_path / "clock.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        (lambda h: h.detach(), "no gradient"),
+        (lambda h: h.sigmoid(), "between 0 and 1"),
+        (lambda h: h * 0, "the same whatever is asked"),
+        (lambda h: h, None),
+    ],
+    ids=["detached", "probabilities", "constant", "fine"],
+)
+def test_a_head_that_cannot_stop_is_doubted(head, said):
+    weight = torch.tensor(1.0, requires_grad=True)
+
+    def network(x, N):
+        h = (torch.arange(N) - 3.0).view(-1, 1, 1) * weight + x[..., 0]
+        return h[..., None].expand(*h.shape, 2), head(h)
+
+    sentences = " ".join(doubts(Looped(network, TASKS["lines"])))
+    assert (said in sentences) if said else not sentences
 
 
 def test_a_stranger_runs_the_file_of_the_page(tmp_path, capsys):
