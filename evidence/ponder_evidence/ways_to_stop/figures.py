@@ -1,7 +1,6 @@
 """Figures that only the evidence of lesson 06 draws."""
 
 from collections.abc import Mapping, Sequence
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -57,49 +56,3 @@ def judges(runs: Sequence[Mapping[str, Sequence[float | None]]]) -> Figure:
     ax.set(xlabel="open places", ylabel="probability")
     ax.legend()
     return figure
-
-
-Cliffs = Mapping[str, Mapping[str, Mapping[float, Sequence[float]]]]  # {kind: {training: {price: [regrets]}}}
-FALLEN = 5.0  # hundredths of an answer
-
-
-@style.slide
-def cliffs(by_problem: Cliffs) -> Figure:
-    """Draw what networks lose, in hundredths, by the price of a step: a panel for each kind of lines.
-
-    A mark for each network, a line through the medians of each training.
-    """
-    figure, axes = style.panels(len(by_problem), width=3.5, height=4.0, sharey=True)
-    for ax, (kind, trainings) in zip(axes, by_problem.items(), strict=True):
-        for which, (training, by_price) in enumerate(trainings.items()):
-            points = [(price, regret) for price, regrets in by_price.items() for regret in regrets]
-            shifted = [(price * 1.08 ** (which - 1), regret) for price, regret in points]  # so that none hides another
-            style.marks(ax, shifted, which, 45)
-            medians = {price * 1.08 ** (which - 1): median(regrets) for price, regrets in by_price.items()}
-            ax.plot([*medians], [*medians.values()], **style.look(which, marker=None), label=training)
-        prices = sorted({price for by_price in trainings.values() for price in by_price})
-        ax.set(title=kind, xscale="log", xlabel="price of a step", xticks=prices)
-        ax.set_xticklabels([f"{price:g}" for price in prices], rotation=45)
-        ax.minorticks_off()
-        ax.set_yscale("symlog", linthresh=1)
-        ax.set_yticks((0, 1, 5, 20, 80), ("0", "1", "5", "20", "80"))
-    axes[0].set_ylabel("regret, hundredths")
-    return style.legend(figure, len(next(iter(by_problem.values()))))
-
-
-def who_falls(by_problem: Cliffs) -> str:
-    """The finding: how many networks of each training lose more than FALLEN on lines, at its best price."""
-    counts: dict[str, dict[float, list[bool]]] = {}
-    for trainings in by_problem.values():
-        for training, by_price in trainings.items():
-            for price, regrets in by_price.items():
-                fallen = counts.setdefault(training, {}).setdefault(price, [])
-                fallen += [regret > FALLEN for regret in regrets]
-    best = {training: min(by_price.values(), key=sum) for training, by_price in counts.items()}
-    words = [f"{training} {sum(fallen)} of {len(fallen)}" for training, fallen in best.items()]
-    middle = (len(words) + 1) // 2
-    lines = [
-        f"Lose more than {FALLEN:g} hundredths, at the best price:",
-        *(", ".join(words[:middle]), ", ".join(words[middle:])),
-    ]
-    return "\n".join(line for line in lines if line)
