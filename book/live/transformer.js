@@ -67,3 +67,17 @@ live.climb = (network, parents, alone, n_steps) => {
     return { path, need: live.needed(path.length - 1, alone), taken, answer, right: answer === path.at(-1), reads, weights };
   });
 };
+
+// Lessons 12 and 14: parents -> {token(node): the first thought of who is asked, or of who has written this name; step(thought):
+// the new state, and the chances of each name and of STOP to be the next word}.
+live.walker = (weights) => {
+  const { text, token, ask, layer, heads } = live.transformer(weights, "names.addresses");
+  return (parents) => {
+    const read = text(parents).map((state) => ask(state));
+    function step(thought) {
+      const [[state]] = layer([thought], [ask(thought)], read);
+      return { state, chances: live.softmax([...heads(state).subarray(0, -1)]) };
+    }
+    return { token, step };
+  };
+};
