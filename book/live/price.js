@@ -73,14 +73,14 @@ const replay = () => {
 };
 const first = think().means.slice(0, n()).at(-1);
 fig = live.figure("price", {
-  ask: `A right answer earned 1, and each word cost 0.2. Node ${asked} needs ${asked} words: they cost ${short(0.2 * asked)}. What will the network write?`,
+  ask: `While this network was rewarded, a right answer earned 1, and each word cost 0.2. Node ${asked} needs ${asked} words: they cost ${short(0.2 * asked)}. What will the network write?`,
   choices: {
     all: [`All ${asked} words, at a loss`, "It reads a name, and does not see how far it still is."],
     some: ["Five words at most", "It does not count what it has paid."],
     silent: ["STOP at once", "It does not see how far it still is."],
   },
   wins: first > 5 ? "all" : first > 0.5 ? "some" : "silent",
-  truth: "So it goes on wherever going on pays on average, over all nodes that it may be asked about. Raise the price.",
+  truth: "It goes on as long as that pays on average, over all nodes that it may be asked about. Now raise the price.",
   task: "find the lowest price at which it is silent.",
   found: ({ means, path }) => (means[asked] < 0.5 && path.length > 1 ? PRICES[price] : null),
   form: /^(2|20|28|32)\.([0-9a-f]{8}|[0-9a-f]{16})\.(\d+)$/,

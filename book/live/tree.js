@@ -22,13 +22,13 @@ live.tree = (size, left, row, isLast = false) => {
     return y + tall;
   };
   // A node with the arrow to its parent; ink: what fills it, or null. A root is a square.
-  tree.draw = (pen, i, inks, ink = null, grown = 0) => {
-    const [parent, size] = [tree.parents[i], radius + grown];
+  tree.draw = (pen, i, inks, ink = null) => {
+    const parent = tree.parents[i];
     if (parent !== i) {
       tree.arc(pen, i, parent, -1, inks.soft, 1.5);
       live.arrow(pen, tree.x(parent), row - radius - 8, [0, 6], inks.soft);
     }
-    const box = [tree.x(i) - size, row - size, 2 * size, 2 * size, parent !== i ? size : 2];
+    const box = [tree.x(i) - radius, row - radius, 2 * radius, 2 * radius, parent !== i ? radius : 2];
     live.shape(pen, ink ?? inks.paper, () => pen.roundRect(...box));
     [pen.strokeStyle, pen.lineWidth] = tree.picked === i ? [inks.halt, 5] : [inks.soft, 1.5];
     pen.stroke();

@@ -77,12 +77,12 @@ const first = think();
 fig = live.figure("words", {
   ask: `Both networks were trained on trees of one arrow, where they wrote one word and STOP, or STOP alone. Node ${asked} stands ${asked} arrows below its root. Which of them will get there?`,
   choices: {
-    word: ["The one that hands on its word", "Each word is a question of the kind that it knows."],
-    state: ["The one that hands on its state", "It has met a state at step 2 only, where STOP was always right."],
-    neither: ["Neither", "Each word is a question of the kind that the network knows."],
+    word: ["The one that hands on its word", "Each word that it writes is a question like those of its training."],
+    state: ["The one that hands on its state", ""],
+    neither: ["Neither", "Each word is a question like those of the training."],
   },
   wins: first.word.done ? "word" : "neither",
-  truth: "Behind a state only STOP was ever right in training. Behind a word everything is as at the first step.",
+  truth: "Behind a state only STOP was ever right in training, and so the other network stops.",
   task: "tap a word to put another in its place, until it gets to the root in fewer words than it needs.",
   found: ({ word, path }) => (slip && word.done && word.words.length < path.length - 1 ? `${slip.step}_${slip.word}` : null),
   form: /^([0-9a-f]{8}|[0-9a-f]{16})\.(\d+)\.(?:(\d+)_(\d+))?$/,

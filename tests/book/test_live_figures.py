@@ -244,7 +244,7 @@ FIGURES = {
     "units": (of_units, ["ArrowUp"], "995.k.50"),
     "losses": (of_losses, ["ArrowUp"], "0.988"),
     "parity": (of_parity, [" "], "mmmmmmmm.3"),
-    "digit": (of_digit, ["ArrowUp"], "7.90"),
+    "digit": (of_digit, ["ArrowUp"], "4.90"),
     "line": (of_line, [" "], ""),
     "vote": (of_vote, [" "], "000000"),
     "map": (of_maze, ["n", "ArrowUp", " "], "t58.29.b176p526p698.183_225_496."),
@@ -319,7 +319,6 @@ def test_a_bet_is_answered_and_kept_but_not_in_a_deck(opened):
             page.get_by_text("Lost. Ten times as many.").wait_for()
             page.reload()
             page.get_by_text(later).wait_for()
-            assert page.get_by_text("Copy link").count() == (name != "deck")
 
 
 def with_the_mouse(page, start, end):
