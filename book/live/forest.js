@@ -34,6 +34,7 @@ function draw(pen, width, inks) {
   tree.fit(width);
   seen.parents.forEach((_, i) => tree.draw(pen, i, inks, i === cursor ? inks.ink : null));
   if (fig.bet === null) return;
+  const half = Math.min(11, (x(1) - x(0)) / 2 - 1);
   KINDS.forEach((kind, row) => {
     const { read, up } = reading(seen[kind][cursor]);
     const ink = row ? inks.soft : inks.ink;
@@ -43,7 +44,7 @@ function draw(pen, width, inks) {
     seen[kind].forEach(({ taken, right }, i) => {
       if (taken > shown) return;
       const grown = fig.lit === (right ? "halt" : "wrong") ? 3 : 0;
-      live.fill(pen, right ? inks.halt : inks.wrong, x(i) - 11 - grown, STEPS[row] - 12 - grown, 22 + 2 * grown, 24 + 2 * grown);
+      live.fill(pen, right ? inks.halt : inks.wrong, x(i) - half - grown, STEPS[row] - 12 - grown, 2 * (half + grown), 24 + 2 * grown);
       live.write(pen, taken, x(i), STEPS[row], "#000000");
     });
   });

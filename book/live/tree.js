@@ -35,7 +35,7 @@ live.tree = (size, left, row, isLast = false) => {
     live.write(pen, i, tree.x(i), row + 1, ink ? inks.paper : inks.ink);
   };
   // A row of words below: the node that is asked, its words up to a step, and STOP. On a chain each stands below its node.
-  tree.fitWords = (width) => tree.fit(left + 4 + (n() * (width - left - 4)) / (n() + 1));
+  tree.fitWords = (width) => tree.fit(width - 42); // for STOP
   tree.word = (step) => left + (step + 0.5) * gap;
   tree.wordAt = ({ x }) => Math.floor((x - left) / gap);
   tree.drawWords = (pen, y, inks, { asked, words, right, stops }, count, lit) => {
@@ -46,9 +46,9 @@ live.tree = (size, left, row, isLast = false) => {
       live.write(pen, word, tree.word(i + 1), y, inks[part], "center", inks.paper);
     });
     if (!stops || count <= words.length) return;
-    const [x, grown] = [tree.word(words.length + 1), lit === "halt" ? 4 : 0];
-    live.fill(pen, inks.halt, x - 22 - grown, y - 12 - grown, 44 + 2 * grown, 24 + 2 * grown);
-    live.write(pen, "STOP", x, y, "#000000");
+    const [x, grown] = [left + (words.length + 1) * gap, lit === "halt" ? 4 : 0];
+    live.fill(pen, inks.halt, x, y - 12 - grown, 46, 24 + 2 * grown);
+    live.write(pen, "STOP", x + 23, y, "#000000");
   };
   // Picks a node, or makes this the parent of the one that is picked; but no arrow closes a circle. Whether it is picked.
   tree.pick = (i) => {
