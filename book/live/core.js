@@ -111,7 +111,7 @@ live.largest = (values) => values.indexOf(Math.max(...values));
 live.shares = (values, all = live.total(values)) => values.map((value) => value / all);
 live.softmax = (logits, most = Math.max(...logits)) => live.shares(logits.map((logit) => Math.exp(logit - most)));
 
-// Formulas of lesson 02; n steps, the last of which takes what remains. First: halting probabilities lambda_n -> p_n.
+// Halting probabilities lambda_n -> the halting distribution p_n, whose last step takes what remains.
 live.halting = (lambdas) => {
   let survival = 1;
   return lambdas.map((lambda, i) => {

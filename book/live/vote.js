@@ -13,7 +13,7 @@ const lines = all.map((line) => {
   const objects = steps.map((places) => places.map(({ halt }) => halt < 0));
   const wrong = steps.map((places) => truth(line).map((odd, i) => (places[i].answer > 0) !== (odd === 1)));
   const halt = objects.findIndex((places) => !places.includes(true)) + 1 || N;
-  return { objects, wrong, halt, right: !wrong[halt - 1].includes(true) };
+  return { objects, wrong, halt };
 });
 let bits = [1, 1, 0, 0, 0, 0];
 let [tile, twinAt] = [0, { x: 0, y: 0 }];

@@ -45,7 +45,7 @@ def double(values):
 
 @torch.enable_grad()
 def of_units(found):
-    """The gradients of both terms of ACT's loss, of two steps; with one step there is no remainder left to move."""
+    """The gradients of both terms of ACT's loss, of two steps; on one step alone nothing pulls."""
     first, step_2 = double(found["first"]).requires_grad_(), 4 if found["know"] else 0
     price, answer = found["tau"] * (3 - first), -logsigmoid((1 - first) * step_2)
     pulls = [-torch.autograd.grad(price, first)[0], torch.autograd.grad(answer, first)[0]]
