@@ -32,11 +32,12 @@ FIGURES = {
     "11_judges": ("Figure 11.2", "judges"),
     "12_words": ("Figure 12.2", "words"),
     "13_who_leaves_early": ("Figure 13.2", "leavers"),
+    "14_price_of_a_word": ("Figure 14.2", "price"),
 }
 FRONT = "front"
 MAZE = ("weights/maze.js", "mazes.js", "maze_picture.js", "maze.js")
 TREES = ("transformer.js", "tree.js")
-SHARED = {FRONT: MAZE, "map": MAZE, "vote": ("weights/line.js",), "forest": TREES, "words": TREES, "leavers": TREES[:1]}
+SHARED = {FRONT: MAZE, "map": MAZE, "forest": TREES, "words": TREES, "price": TREES, "leavers": TREES[:1]}
 LOOKS = """body { margin: 0 auto; max-width: 52em; padding: 0.5em; font: 16px sans-serif; }
 body[data-theme="dark"] { background: #131416; }
 @media (prefers-color-scheme: dark) { body:not([data-theme="light"]) { background: #131416; } }"""
@@ -53,7 +54,7 @@ def markup(name: str, static: str) -> str:
     own = [script.name for script in LIVE.glob(f"{name}_net.js")]
     weights = [f"weights/{network}.js" for network in NETWORKS if network.startswith(name)]
     parts = [*SHARED.get(name, ()), *own, *weights]
-    scripts = ["core.js", "halting.js", "draw.js", *parts, f"{name}.js"]
+    scripts = ["core.js", "draw.js", *parts, f"{name}.js"]
     lines = [
         f'<link rel="stylesheet" href="{static}/live.css">',
         f'<section class="live" id="live-{name}">',

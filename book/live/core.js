@@ -110,3 +110,15 @@ live.total = (values) => values.reduce((a, b) => a + b, 0);
 live.largest = (values) => values.indexOf(Math.max(...values));
 live.shares = (values, all = live.total(values)) => values.map((value) => value / all);
 live.softmax = (logits, most = Math.max(...logits)) => live.shares(logits.map((logit) => Math.exp(logit - most)));
+
+// Halting probabilities lambda_n -> the halting distribution p_n, whose last step takes what remains.
+live.halting = (lambdas) => {
+  let survival = 1;
+  return lambdas.map((lambda, i) => {
+    const p = i === lambdas.length - 1 ? survival : lambda * survival;
+    survival *= 1 - lambda;
+    return p;
+  });
+};
+live.meanSteps = (p) => live.total(p.map((one, i) => (i + 1) * one));
+live.prior = (rate, steps) => live.shares(Array.from({ length: steps }, (_, i) => rate * (1 - rate) ** i)); // rate: lambda_p

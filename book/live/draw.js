@@ -180,17 +180,6 @@ live.figure = (name, spec) => {
     arrive(text);
   }
   const reset = () => restore(first);
-  async function copy({ target }) {
-    settle();
-    history.replaceState(null, "", `#${name}=${here}`);
-    try {
-      await navigator.clipboard.writeText(location.href);
-      target.textContent = "Copied";
-    } catch {
-      target.textContent = "It stands in the address bar";
-    }
-    setTimeout(() => (target.textContent = "Copy link"), 2500);
-  }
   // A link to a state opens the figure there; the bet, which is about another picture, can still be made.
   function openLink() {
     const [, of, text] = location.hash.match(/^#(\w+)=(.*)$/) ?? [];
@@ -338,7 +327,6 @@ live.figure = (name, spec) => {
     first = here = spec.state();
     set(fig.button("Undo", undo, back), { value: "undo", "aria-disabled": true });
     fig.button("Reset", reset, back);
-    if (!inDeck()) set(fig.button("Copy link", copy, back), { "aria-live": "polite" });
     openLink();
     addEventListener("hashchange", openLink);
     let wide = 0;

@@ -22,6 +22,7 @@ from ponder_course.map_of_thought.lesson import MazeStep
 from ponder_course.mnist_rotation.lesson import CNNFirst
 from ponder_course.mnist_rotation.patches import Patches
 from ponder_course.parity import lesson as parity
+from ponder_course.price_of_a_word import experiment as prices
 from ponder_course.sudoku.lesson import CoverStep
 from ponder_course.sudoku.task import sudoku_groups
 from ponder_course.who_leaves_early import experiment as leavers
@@ -76,7 +77,6 @@ NETWORKS = {
     "maze": of_lesson("07_map_of_thought_networks", lambda: PonderNet(MazeStep(32), 24)),
     "forest_alone": of_lesson("08_alone_and_together_networks", lambda: forest_net("initial"), memory="initial"),
     "forest_together": of_lesson("08_alone_and_together_networks", lambda: forest_net("current"), memory="current"),
-    "forest_awake": of_figure("forest_awake", lambda: forest_net("current")),
     "judges_two": of_lesson("11_judges_TRM", lambda: JudgedLine(2, 1), n_values=2),
     "judges_five": of_lesson("11_judges_TRM", lambda: JudgedLine(5, 1), n_values=5),
     # All four of one seed, measured on 5,000 digits: lesson 04 stores none without a prior, and measures on 2,000.
@@ -86,9 +86,12 @@ NETWORKS = {
     "digit_patches_free": of_figure("digit_patches_free", lambda: PonderNet(Patches(), 10)),
     "words_word": of_lesson("12_words_networks", lambda: Walker("word"), carried="word"),
     "words_state": of_lesson("12_words_networks", lambda: Walker("state"), carried="state"),
-    "words_state_four": of_figure("words_state_four", lambda: Walker("state")),
-    "leavers_plain": of_lesson("13_who_leaves_early_networks", lambda: leavers.untrained(0)),
-    "leavers_taught": of_lesson("13_who_leaves_early_taught", lambda: leavers.untrained(0)),
+    "leavers": of_lesson("13_who_leaves_early_networks", lambda: leavers.untrained(0)),
+    # Prices in hundredths, each paid after 0.02, by networks of one seed. The first is the lesson's.
+    "price_2": of_lesson("14_price_of_a_word_networks", lambda: prices.untrained(0), first=0.02, then="None"),
+    "price_20": of_figure("price_20", lambda: prices.untrained(0)),
+    "price_28": of_figure("price_28", lambda: prices.untrained(0)),
+    "price_32": of_figure("price_32", lambda: prices.untrained(0)),
     "sudoku": of_lesson("10_sudoku_networks", sudoku_net),
 }
 

@@ -1,4 +1,4 @@
-// One layer of a transformer, again and again: in lesson 08 all nodes of a forest go through it, in lesson 12 one thought.
+// One layer of a transformer, again and again: in lesson 08 all nodes of a forest go through it, in 12 and 14 one thought.
 // The token of a node is two addresses, its own and its parent's.
 
 // weights, as live_networks.py writes them; addresses: the name of theirs. {text(parents), pairs(tokens), token(node),
@@ -56,14 +56,27 @@ live.tokens = (weights) => {
 live.pathUp = (parents, node) => (parents[node] === node ? [node] : [node, ...live.pathUp(parents, parents[node])]); // to its root
 live.needed = (depth, alone) => Math.max(1, alone ? depth : 32 - Math.clz32(depth)); // lesson 08's equation 1
 // What each node of a forest does in at most so many steps: its path to the root, the steps it needs and takes, what it
-// answers; whom it reads the most at each step, and with which weight.
+// answers; and whom it reads the most at each step.
 live.climb = (network, parents, alone, n_steps) => {
   const steps = network(parents, alone, n_steps);
   return parents.map((_, i) => {
     const [path, taken] = [live.pathUp(parents, i), steps.findIndex((step) => step[i].halt >= 0) + 1 || n_steps];
     const answer = live.largest(steps[taken - 1][i].names);
     const reads = steps.map((step) => live.largest(step[i].reads));
-    const weights = steps.map((step) => Math.max(...step[i].reads));
-    return { path, need: live.needed(path.length - 1, alone), taken, answer, right: answer === path.at(-1), reads, weights };
+    return { path, need: live.needed(path.length - 1, alone), taken, answer, right: answer === path.at(-1), reads };
   });
+};
+
+// Lessons 12 and 14: parents -> {token(node): the first thought of who is asked, or of who has written this name; step(thought):
+// the new state, and the chances of each name and of STOP to be the next word}.
+live.walker = (weights) => {
+  const { text, token, ask, layer, heads } = live.transformer(weights, "names.addresses");
+  return (parents) => {
+    const read = text(parents).map((state) => ask(state));
+    function step(thought) {
+      const [[state]] = layer([thought], [ask(thought)], read);
+      return { state, chances: live.softmax([...heads(state).subarray(0, -1)]) };
+    }
+    return { token, step };
+  };
 };

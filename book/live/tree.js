@@ -1,4 +1,4 @@
-// Lessons 08 and 12: nodes in a row, each with an arrow to its parent, which the reader turns. Node 0 stands first or last.
+// Lessons 08, 12 and 14: nodes in a row, each with an arrow to its parent, which the reader turns. Node 0 stands first or last.
 live.tree = (size, left, row, isLast = false) => {
   const chain = (n) => Array.from({ length: n }, (_, i) => Math.max(0, i - 1));
   const tree = { parents: chain(size), picked: null };
@@ -22,17 +22,33 @@ live.tree = (size, left, row, isLast = false) => {
     return y + tall;
   };
   // A node with the arrow to its parent; ink: what fills it, or null. A root is a square.
-  tree.draw = (pen, i, inks, ink = null, grown = 0) => {
-    const [parent, size] = [tree.parents[i], radius + grown];
+  tree.draw = (pen, i, inks, ink = null) => {
+    const parent = tree.parents[i];
     if (parent !== i) {
       tree.arc(pen, i, parent, -1, inks.soft, 1.5);
       live.arrow(pen, tree.x(parent), row - radius - 8, [0, 6], inks.soft);
     }
-    const box = [tree.x(i) - size, row - size, 2 * size, 2 * size, parent !== i ? size : 2];
+    const box = [tree.x(i) - radius, row - radius, 2 * radius, 2 * radius, parent !== i ? radius : 2];
     live.shape(pen, ink ?? inks.paper, () => pen.roundRect(...box));
     [pen.strokeStyle, pen.lineWidth] = tree.picked === i ? [inks.halt, 5] : [inks.soft, 1.5];
     pen.stroke();
     live.write(pen, i, tree.x(i), row + 1, ink ? inks.paper : inks.ink);
+  };
+  // A row of words below: the node that is asked, its words up to a step, and STOP. On a chain each stands below its node.
+  tree.fitWords = (width) => tree.fit(width - 42); // for STOP
+  tree.word = (step) => left + (step + 0.5) * gap;
+  tree.wordAt = ({ x }) => Math.floor((x - left) / gap);
+  tree.drawWords = (pen, y, inks, { asked, words, right, stops }, count, lit) => {
+    live.write(pen, `${asked}?`, tree.word(0), y, inks.ink, "center", inks.paper);
+    words.slice(0, count).forEach((word, i) => {
+      const part = right[i] ? "answer" : "wrong";
+      if (lit === part) live.ring(pen, inks[part], tree.word(i + 1) - 14, y - 12, 28, 24);
+      live.write(pen, word, tree.word(i + 1), y, inks[part], "center", inks.paper);
+    });
+    if (!stops || count <= words.length) return;
+    const [x, grown] = [left + (words.length + 1) * gap, lit === "halt" ? 4 : 0];
+    live.fill(pen, inks.halt, x, y - 12 - grown, 46, 24 + 2 * grown);
+    live.write(pen, "STOP", x + 23, y, "#000000");
   };
   // Picks a node, or makes this the parent of the one that is picked; but no arrow closes a circle. Whether it is picked.
   tree.pick = (i) => {
@@ -44,8 +60,8 @@ live.tree = (size, left, row, isLast = false) => {
   const grow = (parents) => ([tree.parents, tree.picked] = [parents, null]);
   tree.chain = () => grow(chain(n()));
   tree.scatter = () => grow(tree.parents.map((_, i) => Math.floor(Math.random() * (i + 0.999))));
-  // All 32 names of the network: nodes that are not shown are roots.
-  tree.all = () => Array.from({ length: 32 }, (_, i) => tree.parents[i] ?? i);
+  // All names of the network: nodes that are not shown are roots.
+  tree.all = (names = 32) => Array.from({ length: names }, (_, i) => tree.parents[i] ?? i);
   // In the address: the parent of each node, 0 to 9 and a to f. Arrows in a circle, or to nowhere, are no tree.
   tree.text = () => tree.parents.map((parent) => parent.toString(16)).join("");
   tree.restore = (text) => {

@@ -9,7 +9,6 @@ import pytest
 import torch
 from torch.nn.functional import logsigmoid
 
-from ponder_course.act_background.scripted import halt
 from ponder_course.alone_and_together.experiment import attention_by_step
 from ponder_course.alone_and_together.task import ForestTask
 from ponder_course.common.lines import LineParityTask, all_of_one_segment
@@ -44,8 +43,14 @@ def double(values):
 # What is true of what a figure shows, in any state into which a reader can bring it
 
 
+@torch.enable_grad()
 def of_units(found):
-    assert found["weights"] == pytest.approx(halt(found["units"], found["epsilon"]))
+    """The gradients of both terms of ACT's loss, of two steps; on one step alone nothing pulls."""
+    first, step_2 = double(found["first"]).requires_grad_(), 4 if found["know"] else 0
+    price, answer = found["tau"] * (3 - first), -logsigmoid((1 - first) * step_2)
+    pulls = [-torch.autograd.grad(price, first)[0], torch.autograd.grad(answer, first)[0]]
+    expected = [0, 0] if found["first"] >= 0.99 else [pull.item() for pull in pulls]
+    assert [found["up"], found["down"]] == pytest.approx(expected)
 
 
 @torch.enable_grad()
@@ -84,7 +89,7 @@ def of_parity(found):
 
 def of_digit(found):
     for kind, shown in found["networks"].items():
-        name = f"digit_{kind}_free" if shown["prior"] is None else f"digit_{kind}"
+        name = f"digit_{kind}"
         output = load(name).double()(double(found["pixels"]).view(1, 1, 28, 28))
         p = output.log_p[:, 0].exp().tolist()
         assert shown["p"] == pytest.approx(p, abs=1e-9)
@@ -114,21 +119,21 @@ def of_line(found):
 
 
 def of_vote(found):
-    """Of all 64 lines, in the order of the numbers that their bits write."""
+    """Of all 64 lines, in the order of the numbers that their bits write: right, half of them before all can know."""
     x = all_of_one_segment(6)
     order = (x[:, 0] @ (2.0 ** torch.arange(5, -1, -1))).argsort()
-    x, is_head = x[order].double(), found["rule"] == "head"
-    model = load("vote" if is_head else "line").double()
+    x, model = x[order].double(), load("vote").double()
     output = model(x, max_steps=10)
-    by_place = votes(model.step, x, 10).sigmoid() if is_head else output.y_hat.abs().sigmoid()
-    objects = by_place < found["level"]
-    assert torch.equal(torch.tensor(found["objects"]).transpose(0, 1), objects)
-    agreed = ~objects.any(-1)
-    halts = torch.where(agreed.any(0), agreed.int().argmax(0) + 1, 10)
-    assert found["halts"] == halts.tolist()
-    right = whole_lines_right(output.y_hat[halts - 1, torch.arange(64)], LineParityTask.answers(x))
-    assert found["right"] == right.tolist()
+    objects = votes(model.step, x, 10) < 0
+    assert torch.equal(torch.tensor([line["objects"] for line in found["lines"]]).transpose(0, 1), objects)
+    halts = (~objects.any(-1)).int().argmax(0) + 1
+    assert [line["halt"] for line in found["lines"]] == halts.tolist()
+    assert whole_lines_right(output.y_hat[halts - 1, torch.arange(64)], LineParityTask.answers(x)).all()
+    assert ((halts[:32] >= 6) & (halts[32:] < 6)).all()
+    wrong = (output.y_hat > 0) != LineParityTask.answers(x).bool()
+    assert torch.equal(torch.tensor([line["wrong"] for line in found["lines"]]).transpose(0, 1), wrong)
     assert x[found["mine"], 0].tolist() == found["bits"]
+    assert found["twin"] == (found["mine"] + 32) % 64
 
 
 def of_maze(found):
@@ -149,19 +154,19 @@ def of_maze(found):
 
 
 def of_forest(found):
-    model, is_alone = load(f"forest_{found['kind']}").double(), found["kind"] == "alone"
     parents = torch.tensor([found["parents"] + list(range(16, 32))])
-    output = model(parents, max_steps=16)
-    reads = attention_by_step(model.step, parents, 16)[:, 0, :16]
-    steps = halting_steps(output, "threshold", q=0.5)
-    answers = at_step(output.y_hat.argmax(-1), steps)[0]
-    needed = ForestTask.needed_steps(parents, "initial" if is_alone else "current")
-    for i, node in enumerate(found["nodes"]):
-        assert node["path"][-1] == ForestTask.answers(parents)[0, i]
-        assert (node["need"], node["taken"], node["answer"]) == (needed[0, i], steps[0, i], answers[i])
-        assert node["right"] == (node["answer"] == node["path"][-1])
-        assert node["reads"] == reads[:, i].argmax(1).tolist()
-        assert node["weights"] == pytest.approx(reads[:, i].amax(1).tolist(), abs=1e-9)
+    for kind, memory in (("together", "current"), ("alone", "initial")):
+        model = load(f"forest_{kind}").double()
+        output = model(parents, max_steps=16)
+        reads = attention_by_step(model.step, parents, 16)[:, 0, :16]
+        steps = halting_steps(output, "threshold", q=0.5)
+        answers = at_step(output.y_hat.argmax(-1), steps)[0]
+        needed = ForestTask.needed_steps(parents, memory)
+        for i, node in enumerate(found[kind]):
+            assert node["path"][-1] == ForestTask.answers(parents)[0, i]
+            assert (node["need"], node["taken"], node["answer"]) == (needed[0, i], steps[0, i], answers[i])
+            assert node["right"] == (node["answer"] == node["path"][-1])
+            assert node["reads"] == reads[:, i].argmax(1).tolist()
 
 
 def of_sudoku(found):
@@ -189,19 +194,31 @@ def of_judges(found):
 
 
 def of_words(found):
-    walker, slip = load(f"words_{found['kind']}").double(), found["slip"] or {"step": 0}
-    x, words = torch.tensor([found["parents"] + list(range(16, 32))]), []
-    for n, shown in enumerate(found["walk"], 1):
-        given = [found["asked"], *words] if walker.carried == "word" else [found["asked"]]
-        logits = walker((x, torch.tensor([given])), n)[0, -1]
-        assert shown["own"] == logits[:-1].argmax()
-        assert shown["stop"] == pytest.approx(logits.softmax(0)[-1].item(), abs=1e-9)
-        if slip["step"] == n:
-            words.append(slip["word"])
-        elif logits.argmax() < 32:
-            words.append(shown["own"])
-    assert found["words"] == words
-    assert found["path"][-1] == ForestTask.answers(x)[0, found["asked"]]
+    x, slip = torch.tensor([found["parents"] + list(range(16, 32))]), found["slip"] or {"step": 0}
+    for kind in ("word", "state"):
+        walker, words, shown = load(f"words_{kind}").double(), [], found[kind]
+        for n in range(1, len(shown["words"]) + 2 * shown["stops"]):
+            given = [found["asked"], *words] if kind == "word" else [found["asked"]]
+            logits = walker((x, torch.tensor([given])), n)[0, -1]
+            if kind == "word" and slip["step"] == n:
+                words.append(slip["word"])
+            elif logits.argmax() < 32:
+                words.append(logits.argmax().item())
+        assert shown["words"] == words
+        last = [found["asked"], *words][-1]
+        assert shown["done"] == (shown["stops"] and last == ForestTask.answers(x)[0, found["asked"]])
+
+
+def of_price(found):
+    """Mean words by a linear equation, means = go_on (1 + means)."""
+    x = torch.tensor([found["parents"] + list(range(len(found["parents"]), 16))])
+    table = load(f"price_{found['price']}").double().next_words(x)[0].exp()
+    assert torch.allclose(double(found["table"]), table, atol=1e-9)
+    go_on = table[:, :-1]
+    means = torch.linalg.solve(torch.eye(16, dtype=torch.float64) - go_on, go_on.sum(1))
+    assert found["means"] == pytest.approx(means.tolist(), abs=1e-6)
+    last = [found["asked"], *found["words"]][-1]
+    assert found["done"] == (found["stops"] and last == ForestTask.answers(x)[0, found["asked"]])
 
 
 def of_leavers(found):
@@ -215,7 +232,7 @@ def of_leavers(found):
         ready[:, :n] = loops[:, :n] <= loop
         return ready
 
-    digits, taken = read(load(f"leavers_{found['kind']}").double(), x, 40, in_earnest=True, ready=by_hand)
+    digits, taken = read(load("leavers").double(), x, 40, in_earnest=True, ready=by_hand)
     assert found["loops"] == taken[0, -1]
     assert found["right"] == (digits[0, -1] == 7)
     only_these = x.where(x < 20, x - 20 + n)  # as a text of n variables has them
@@ -224,19 +241,20 @@ def of_leavers(found):
 
 # In the browser. Of each figure: what is true of it, keys that change something, a state in which its goal is reached.
 FIGURES = {
-    "units": (of_units, ["ArrowUp"], "899_730_730_730_730.k.160"),
+    "units": (of_units, ["ArrowUp"], "995.k.50"),
     "losses": (of_losses, ["ArrowUp"], "0.988"),
     "parity": (of_parity, [" "], "mmmmmmmm.3"),
-    "digit": (of_digit, ["ArrowUp"], "7.30."),
+    "digit": (of_digit, ["ArrowUp"], "4.90"),
     "line": (of_line, [" "], ""),
-    "vote": (of_vote, [" "], "certainty.65.000000"),
+    "vote": (of_vote, [" "], "000000"),
     "map": (of_maze, ["n", "ArrowUp", " "], "t58.29.b176p526p698.183_225_496."),
     "front": (of_maze, ["ArrowUp", " "], "t58.29.b176p526p698.183_225_496."),
-    "forest": (of_forest, [" ", "ArrowLeft", "ArrowLeft", " "], "awake.0012345678888888.15"),
+    "forest": (of_forest, [" ", "ArrowLeft", "ArrowLeft", " "], "0000001111111111.15"),
     "sudoku": (of_sudoku, ["2"], ""),
     "judges": (of_judges, [" "], "two.0000001111010010.1001000000000110"),
-    "words": (of_words, ["ArrowRight"], "word.00123456789abcde.15.4_9"),
-    "leavers": (of_leavers, [" "], "plain.110111011111"),
+    "words": (of_words, ["ArrowRight"], "00123456789abcde.15.4_9"),
+    "price": (of_price, ["ArrowRight"], "32.0012345678888888.5"),
+    "leavers": (of_leavers, [" "], "001000100000"),
 }
 FIRST = {"map": "Stars", "front": "Stars"}  # the button without which a finger's tap does nothing
 FAR = {"digit": 30}  # by how much a hand must move: a pen
@@ -301,7 +319,6 @@ def test_a_bet_is_answered_and_kept_but_not_in_a_deck(opened):
             page.get_by_text("Lost. Ten times as many.").wait_for()
             page.reload()
             page.get_by_text(later).wait_for()
-            assert page.get_by_text("Copy link").count() == (name != "deck")
 
 
 def with_the_mouse(page, start, end):

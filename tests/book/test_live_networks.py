@@ -17,6 +17,7 @@ from ponder_course.judges.task import SumTask
 from ponder_course.light_cone.lesson import whole_lines_right
 from ponder_course.map_of_thought.lesson import halt as halt_mazes
 from ponder_course.map_of_thought.task import MazeTask
+from ponder_course.price_of_a_word import experiment as prices
 from ponder_course.sudoku import experiment as sudoku
 from ponder_course.sudoku.lesson import on_boards
 from ponder_course.sudoku.task import SudokuTask
@@ -68,6 +69,11 @@ def of_judges(step):
     return [right.float().mean(), (steps < need).float().mean()]
 
 
+def of_writers(writer):
+    """Right answers of questions with an arrow."""
+    return [prices.measure(writer, prices.texts_of("forests", 40))["right"]]
+
+
 def of_parity(model):
     score = evaluate(model, *ParityTask(8).batch(2000, torch.Generator().manual_seed(0)))
     return [score.accuracy, *score.accuracy_by_step]
@@ -80,12 +86,14 @@ RIGHT = {
     "maze": (of_mazes, [1]),
     "forest_alone": (partial(of_nodes, forests.measure, 8), [1, 1]),
     "forest_together": (partial(of_nodes, forests.measure, 8), [1, 1]),
-    "forest_awake": (partial(of_nodes, forests.measure, 8), [1, 0.05]),  # it counts
     "judges_two": (of_judges, [1, 0.69]),
     "judges_five": (of_judges, [0.98, 0]),
     "words_word": (partial(of_nodes, walkers.measure, 1), [1, 1]),
     "words_state": (partial(of_nodes, walkers.measure, 1), [1, 0]),
-    "words_state_four": (partial(of_nodes, walkers.measure, 4), [1, 1]),
+    "price_2": (of_writers, [1]),
+    "price_20": (of_writers, [1]),
+    "price_28": (of_writers, [0.93]),
+    "price_32": (of_writers, [0]),
     "sudoku": (of_sudokus, [1, 0]),
 }
 
