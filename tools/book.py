@@ -280,13 +280,14 @@ def front_page() -> None:
             paragraphs += [f"**{title}**", raw(f'<div class="cards">{"".join(cards)}</div>')]
         else:
             paragraphs.append(carry(text, Path()))
-    course = [f"00 PonderNet on one page <notebooks/{ONE_PAGE.stem}>"]
+    course: list[str] = []
     electives: list[str] = []
     for number, title, stem, question in sorted(rows):
         part = electives if "*After " in question else course
         part.append(f"{number} {title} <notebooks/{stem}>")
     texts = [f"{name} <{text.removesuffix('.md')}>" for text, name in TEXTS.items()]
     trees = [
+        toctree("", [f"00 PonderNet on one page <notebooks/{ONE_PAGE.stem}>"]),
         toctree("The course", course),
         toctree("Electives", [*electives, "Mini-projects <notebooks/problems/projects>"]),
         toctree("More", [*texts, "The modules <api/index>"]),
