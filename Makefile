@@ -79,7 +79,7 @@ stamp: $(READY)  ## write the repository's address, from pyproject.toml, into Co
 	$(RUN) tools/stamp.py
 
 results: $(READY)  ## the stored runs that are missing: 40 hours of one core for all; a killed run goes on where it stopped
-	$(RUN) tools/course.py $(filter-out $(OF_PAPERS_SIZE),$(notdir $(basename $(wildcard evidence/notebooks/*.ipynb)))) -p RUN class
+	$(RUN) tools/course.py $(filter-out $(OF_PAPERS_SIZE),$(notdir $(basename $(shell grep -l "RUN: str" evidence/notebooks/*.ipynb)))) -p RUN class
 	$(RUN) tools/course.py $(OF_PAPERS_SIZE) -p RUN paper
 
 bench: $(READY)  ## what halting saves, beside all steps and a loop by hand, in one run: ten minutes

@@ -17,13 +17,15 @@ LOOKS: Row = {
 def over_depth(ax: Axes, measured: Row, loop: str = "loop") -> None:
     """Draw right answers if all stop at one loop, where each rule stops in the mean, and the mean of the need.
 
-    measured: "by_loop", and for each of "rules" a row with "right", "steps" and "needed", as `measure` returns them.
+    measured: "by_loop", and for each of "rules" a row with "right", "steps" and "needed", as `measure` returns them;
+    "needed" may be missing.
     """
     n = style.step_axis(ax, len(measured["by_loop"]), xlabel=loop)
     ax.plot(n, measured["by_loop"], color=style.ANSWER, label="all stop here")
     for rule, row in measured["rules"].items():
         ax.plot(row["steps"], row["right"], linestyle="", label=rule, clip_on=False, **LOOKS[rule])
-    ax.axvline(row["needed"], color=style.LIMIT, linewidth=1, linestyle=":", label="needed, in the mean")
+    if "needed" in row:
+        ax.axvline(row["needed"], color=style.LIMIT, linewidth=1, linestyle=":", label="needed, in the mean")
     style.percent_axis(ax, ylabel="right", ylim=(0, 1.02))
 
 

@@ -177,6 +177,8 @@ WRONG = {
     "DATA": [5],
     "DEVICE": ["gpu", 0],
     "DATASET": ["MNIST", 5],
+    "MODEL": ["gpt3", None],
+    "TEXT": [5],
 }
 
 
@@ -186,7 +188,7 @@ def test_bad_parameters_are_refused_in_a_line_before_anything_else(path):
     for name, kind, comment in parameters_of(path):
         for value in choices_in(comment) if name != "DEVICE" else ["auto", "cpu"]:
             checked(path, **{name: value})
-        assert kind == "int" or choices_in(comment) or name in ("RESULTS", "DATA")
+        assert kind == "int" or choices_in(comment) or name in ("RESULTS", "DATA", "TEXT")
         for value in WRONG[name]:
             with pytest.raises((TypeError, ValueError)) as refused:
                 checked(path, **{name: value})

@@ -12,7 +12,6 @@ from ponder_course.common.runs import matching
 from ponder_course.common.store import Row
 from ponder_course.common.style import bare, panels, slide, step_axis
 from ponder_course.map_of_thought.figures import STEPS
-from ponder_evidence.alone_and_together import inference
 
 
 def off_the_need(kinds: Kinds, limits: Mapping[str, ByDepth]) -> str:
@@ -39,26 +38,6 @@ def program(statements: Sequence[str], steps: Sequence[float], in_a_row: int = 5
     bare(ax)
     ax.set(xlim=(-0.5, in_a_row - 0.5), ylim=(rows - 0.5, -0.5))
     figure.colorbar(image, ax=ax, label="steps taken", ticks=range(1, int(np.ceil(last)) + 1), fraction=0.06)
-    return figure
-
-
-@slide
-def inferred_by_step(rows: Sequence[Row], learnt: Sequence[Row], trials: Sequence[str]) -> Figure:
-    """Draw how right each network is by step and, dashed, how often it halts there: a panel for each trial.
-
-    The d-th trial has d pairs between cue and match, at the black line. Networks that have not learnt are pale.
-    """
-    figure, axes = panels(len(trials), width=3.3, height=3.2, sharey=True)
-    for d, ax in enumerate(axes):
-        n = step_axis(ax, inference.N, title=trials[d], ylim=(0, 1.05), xlim=(0.5, 8.5))
-        ax.axvline(d + 1, color=style.LIMIT, linewidth=1.2)
-        for row in sorted(rows, key=learnt.count):  # pale lines below the others
-            answer, halting = (style.ANSWER, style.HALTING) if row in learnt else (style.NOT_LEARNT, style.NOT_LEARNT)
-            ax.plot(n, row["by_step"][d], color=answer, linewidth=1.4)
-            ax.plot(n, row["p"][d], color=halting, linewidth=1.4, linestyle="--")
-    axes[1].text(4.5, 0.86, "right", color=style.ANSWER)
-    axes[0].text(8.4, 0.2, "halts (dashes)", color=style.DARK_ORANGE, ha="right")
-    axes[0].set_ylabel("fraction of trials")
     return figure
 
 

@@ -1,4 +1,4 @@
-"""A language model from Hugging Face, asked after each layer or loop, and stopped by the rules of `ponder_utils`.
+"""A language model from Hugging Face, asked after each layer or loop, for the rules of `ponder_utils` to stop it.
 
 Hooks collect what a module returns each time that it is called. Which module, and how an answer is read from its state:
 
@@ -9,9 +9,7 @@ Hooks collect what a module returns each time that it is called. Which module, a
 
 For the last two the names were read in the code that these models come with (November 2026); their trained weights were
 not run here. A stack that was not trained to answer early may be wrong in all layers but the last.
-
-    pip install transformers
-    python -m examples.huggingface
+evidence/notebooks/13_downloaded_models.ipynb runs it, on Colab too.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,9 +18,8 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from transformers import GPT2Config, GPT2LMHeadModel
 
-from ponder_utils import PonderOutput, halting_log_probs, halting_steps
+from ponder_utils import PonderOutput, halting_log_probs
 
 
 @contextmanager
@@ -30,7 +27,7 @@ def watched(modules: Sequence[nn.Module]) -> Iterator[list[Tensor]]:
     """Give a list that grows by what these modules return, one state for each call, in the order of the calls."""
     states: list[Tensor] = []
 
-    def keep(module: nn.Module, inputs: Any, output: Any) -> None:  # noqa: ANN401 - layers differ in what they return
+    def keep(module: nn.Module, inputs: Any, output: Any) -> None:
         states.append(output[0] if isinstance(output, tuple) else output)
 
     hooks = [module.register_forward_hook(keep) for module in modules]
@@ -66,20 +63,3 @@ def thoughts(
     y_hat = torch.stack([read(state) for state in states])  # [n, batch, tokens, words]
     halt = y_hat.new_zeros(y_hat.shape[:-1]) if gate is None else torch.stack([gate(h)[..., 0] for h in states])
     return PonderOutput(y_hat, halt, halting_log_probs(halt))
-
-
-def main() -> PonderOutput:
-    """Print after which layer each token of a small GPT-2 with random weights would leave, by two rules."""
-    torch.manual_seed(0)
-    sizes = {"vocab_size": 50, "n_positions": 16, "n_embd": 32, "n_layer": 6, "n_head": 4}
-    model = GPT2LMHeadModel(GPT2Config(**sizes, bos_token_id=0, eos_token_id=0, initializer_range=0.2))
-    stack = model.transformer  # of trained weights: GPT2LMHeadModel.from_pretrained("gpt2")
-    x = {"input_ids": torch.randint(50, (1, 8))}
-    output = thoughts(model, x, [*stack.h], lambda h: model.lm_head(stack.ln_f(h)))
-    print("certain:", halting_steps(output, "confidence", q=0.1, classes=True).tolist())
-    print("settled:", halting_steps(output, "settled", tolerance=0.01, classes=True).tolist())
-    return output
-
-
-if __name__ == "__main__":
-    main()

@@ -1,9 +1,10 @@
-"""The hooks of examples/huggingface.py, on random weights of two layers."""
+"""The hooks of scorecard/huggingface.py, on random weights of two layers."""
 
 import pytest
 import torch
 from torch import nn
 
+from ponder_course.scorecard.huggingface import thoughts
 from ponder_utils import halting_steps
 
 transformers = pytest.importorskip("transformers")
@@ -51,8 +52,6 @@ class Like(nn.Module):
 
 @pytest.mark.parametrize("build", [gpt2, llama, albert])
 def test_a_state_after_each_layer_answers_as_the_shorter_model_does(build):
-    from examples.huggingface import thoughts
-
     model, how = build(2)
     output = thoughts(model, X, **how)
     assert output.y_hat.shape == (2, 2, 6, 40)
@@ -65,8 +64,6 @@ def test_a_state_after_each_layer_answers_as_the_shorter_model_does(build):
 
 @pytest.mark.parametrize("has_coda", [False, True], ids=["like Ouro", "like Huginn"])
 def test_loops_are_answered_one_by_one_and_the_gate_is_asked(has_coda):
-    from examples.huggingface import thoughts
-
     model = Like(has_coda).eval()
     output = thoughts(model, X, [model.whole.model.norm], model.read, model.early_exit_gate)
     assert output.halt_logits.shape == (4, 2, 6)
@@ -79,7 +76,5 @@ def test_loops_are_answered_one_by_one_and_the_gate_is_asked(has_coda):
 
 
 def test_a_module_that_is_not_called_is_named():
-    from examples.huggingface import thoughts
-
     with pytest.raises(ValueError, match="none of them was called"):
         thoughts(gpt2(1)[0], X, [nn.Linear(1, 1)], nn.Identity())
