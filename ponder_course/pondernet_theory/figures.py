@@ -105,28 +105,27 @@ def coins(ax: Axes, p: Sequence[str], colour: str) -> None:
 
 
 @slide
-def draw_descents(act: Line, pondernet: Line, without_prior: Line) -> Figure:
-    """Draw the probability of stopping after step 1, update by update, [updates] each; grey: ACT's trap."""
-    figure, (ax,) = panels(1, width=7.6, height=4.9)
-    ax.axhspan(0.99, 0.9999, color="#E6E6E6", linewidth=0)
-    updates = range(1, len(act) + 1)
-    ax.plot(updates, without_prior, "--", color=style.PONDERNET, linewidth=2)
-    ax.plot(updates, pondernet, color=style.PONDERNET, linewidth=5)
-    ax.plot(updates, act, color=style.ACT, linewidth=5)
-    labels = (
-        ("ACT", "no gradient: it never moves", act, -8, style.DARK_PURPLE),
-        ("PonderNet", "a weight of 0.001 is not 0", pondernet, 58, DARK_GREEN),
-        ("", "without its prior", without_prior, 36, DARK_GREEN),
+def draw_descents(paths: Mapping[str, Line], trap: tuple[float, float], optimum: float) -> Figure:
+    """Draw lambda_1 after each update, {name: [updates]}: of ACT, of PonderNet with a prior, whose optimum is dotted,
+    and without; in the trap ACT takes one step.
+    """
+    figure, (ax,) = panels(1, width=8.4, height=4.4)
+    ax.axhspan(*trap, color="#E6E6E6", linewidth=0)
+    style.beside(ax, "ACT takes one step", (len(paths["ACT"]), trap[0]), (0, 6), ha="right", color="#666666")
+    ax.axhline(optimum, color=PRIOR, linestyle=":", linewidth=2.2)
+    below: dict[str, Any] = {"color": "#666666", "ha": "right", "va": "top"}
+    style.beside(ax, f"equation 4: {optimum:.2f}", (len(paths["ACT"]), optimum), (0, -5), **below)
+    looks = (
+        (style.ACT, style.DARK_PURPLE, "-"),
+        (style.PONDERNET, DARK_GREEN, "-"),
+        (style.PONDERNET, DARK_GREEN, "--"),
     )
-    for name, reason, path, up, colour in labels:
-        words: dict[str, Any] = {"color": colour, "ha": "right", "va": "top"}
-        style.beside(ax, name, (len(path), path[-1]), (0, up), fontsize=22, weight="bold", **words)
-        style.beside(ax, reason, (len(path), path[-1]), (0, up - 27), fontsize=17, **words)
-    style.logit_axis(ax, (0.0004, 0.9999), (0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999), "", along="y")
-    ax.set_xticks([0, len(act) // 2, len(act)])
-    ax.tick_params(labelsize=16)
-    ax.set_xlabel("updates", fontsize=17)
-    ax.set_ylabel("it stops after step 1 with probability", fontsize=17)
+    for (name, path), (colour, dark, dashes) in zip(paths.items(), looks, strict=True):
+        ax.plot(range(1, len(path) + 1), path, dashes, color=colour, linewidth=2.8)
+        style.beside(ax, name, (len(path), path[-1]), (0, 10), color=dark, ha="right", va="bottom")
+    ticks = (0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999)
+    style.logit_axis(ax, (0.0004, trap[1]), ticks, r"$\lambda_1$", along="y")
+    ax.set_xlabel("updates")
     return figure
 
 
