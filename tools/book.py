@@ -60,8 +60,8 @@ CROPS = {  # a figure of each lesson; left edge, top and width of what its card 
     "14.1": (-0.02, -0.05, 0.68),
 }
 
-# The pictures below the questions, which answer no bet. In other lessons the first figure follows at once.
-PICTURES = ("01.2", "04.1", "05.2", "06.2", "07.4", "08.6", "09.1", "10.6", "11.1")
+# The pictures below the questions, which answer no bet. In other lessons a figure stands there, or follows at once.
+PICTURES = ("04.1", "05.2", "06.2", "07.4", "08.6", "09.1", "10.6", "11.1")
 
 LOST = """---
 orphan: true
@@ -158,7 +158,12 @@ def with_live_figure(page: nbformat.NotebookNode, stem: str) -> None:
 
 
 def set_up(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
-    """The cells of a lesson between its introduction and its first section or figure, in one fold."""
+    """The cells of a lesson between its introduction and its first section or figure, in one fold.
+
+    A figure directly behind the imports belongs to the question, and stands before the fold.
+    """
+    above = [cell for cell in cells[:4] if "Figure: " in cell.source]
+    cells = [cell for cell in cells if cell not in above]
     firsts = [cell.source.startswith("## ") or "Figure: " in after.source for cell, after in itertools.pairwise(cells)]
     first = firsts.index(True)  # words before a figure belong to it
     needs = FOR_CLASS.search(cells[0].source)
@@ -167,7 +172,7 @@ def set_up(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
     words = f"<summary>{needs[2]} · what you need · set-up</summary>"
     begin = f'<details class="fold">{words}\n\n*In class:* {needs[1]}'
     texts = [nbformat.v4.new_markdown_cell(text) for text in (begin, "</details>")]
-    return [cells[0], texts[0], *cells[1:first], texts[1], *cells[first:]]
+    return [cells[0], *above, texts[0], *cells[1:first], texts[1], *cells[first:]]
 
 
 def picture(cells: list[nbformat.NotebookNode], figure: str) -> nbformat.NotebookNode:

@@ -116,7 +116,7 @@ def draw_descents(act: Line, pondernet: Line, without_prior: Line) -> Figure:
     ax.set_xticks([0, end // 2, end])
     ax.tick_params(labelsize=16)
     ax.set_xlabel("updates", fontsize=17)
-    ax.set_ylabel("it stops after step 1 with probability", fontsize=17)
+    ax.set_ylabel(r"$\lambda_1$: how far it wants to stop at step 1", fontsize=17)
     return figure
 
 
