@@ -24,10 +24,7 @@ from ponder_course.common.style import Line, Points, legend, look, panels, perce
 
 @slide
 def budget(lambdas: Line, p: Line) -> Figure:
-    """The halting values of the steps at one input, and the weights p that fill a budget of 1.
-
-    The last step has no weight: it is never taken.
-    """
+    """Halting values at one input, and the weights p that fill a budget of 1; the last step is never taken."""
     figure, (ax,) = panels(1, width=7.6, height=4.7)
     style.bare(ax)
     ax.set(xlim=(-0.07, 1.36), ylim=(-0.15, 4.1))
@@ -109,8 +106,8 @@ def stories(runs: Mapping[str, Sequence[Row]], expensive: Iterable[Points]) -> F
 
     A run has update, accuracy and steps, [points] each. Those that have not learnt are light grey, and above each
     column stands how many have. Expensive: from which update to which thinking has a high price, for each story:
-    shaded. Columns are as wide as their time is long, but none is narrower than half the widest. Peaks of the steps, at most
-    two in a hundred values, are cut off.
+    shaded. Columns are as wide as their time is long, but none is narrower than half the widest. Peaks, two in a
+    hundred values at most, are cut off.
     """
     ends = [max((max(run["update"]) for run in group), default=1) for group in runs.values()]
     few = len(runs) < 3

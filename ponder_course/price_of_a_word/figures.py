@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from ponder_course.common import style
 from ponder_course.common.machines import ARROW
 from ponder_course.common.store import Row
-from ponder_course.common.style import beside, curves, panels, percent_axis, slide
+from ponder_course.common.style import bare, beside, curves, panels, percent_axis, slide
 
 ByDepth = Mapping[int, float]  # a number for each depth
 ByPrice = Mapping[float, Sequence[float]]  # a number for each network, by price
@@ -17,12 +17,10 @@ ByPrice = Mapping[float, Sequence[float]]  # a number for each network, by price
 
 @slide
 def answers(chain: Sequence[str], tau: float) -> Figure:
-    """Draw a chain from the node that is asked to its root, and two right answers, in which each word costs tau.
-
-    The first names each node on the way once, the second twice.
-    """
+    """Draw a chain from the asked node to its root, and two answers: each name once, and twice; a word costs tau."""
     figure, (ax,) = panels(1, width=7.6, height=4.2)
-    style.bare(ax)
+    bare(ax)
+    ax.set(xlim=(-0.6, 7.4), ylim=(-4.1, 1))
     middle: dict[str, Any] = {"ha": "center", "va": "center_baseline", "fontsize": 18}
     for x, node in enumerate(chain):
         ax.scatter(1.6 * x, 0, s=900, color=style.HEARD, edgecolor=style.GREY)
@@ -40,7 +38,6 @@ def answers(chain: Sequence[str], tau: float) -> Figure:
         price = tau * len(words)
         ax.text(len(words) + 0.1, y, "STOP", **middle)
         ax.text(6.2, y, f"right: 1 \N{MINUS SIGN} {price:.1f} = {1 - price:.1f}", **middle)
-    ax.set(xlim=(-0.6, 7.4), ylim=(-4.1, 1))
     return figure
 
 

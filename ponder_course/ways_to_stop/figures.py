@@ -258,10 +258,7 @@ def with_twin(lines: Tensor, i: int, right: Tensor, objects: Tensor) -> dict[str
 
 @style.slide
 def wire(lines: Mapping[str, Places], step: int) -> Figure:
-    """All places of two lines at one step, a row for each line: who has heard the first bit is blue.
-
-    Below the places is a wire that all share: it is amber where somebody objects to halting.
-    """
+    """All places of two lines at a step, blue where the first bit is known, above a wire, amber if one objects."""
     figure, (ax,) = style.panels(1, width=7.6, height=4.9)
     style.bare(ax)
     middle: dict[str, Any] = {"ha": "center", "va": "center_baseline"}
@@ -273,7 +270,8 @@ def wire(lines: Mapping[str, Places], step: int) -> Figure:
         ax.plot([1, last], [y - 1, y - 1], color=colour, linewidth=6)
         for place, is_right in enumerate(right, start=1):
             heard = style.HEARD if place <= step else "white"
-            ax.plot([place, place], [y - 1, y], color=colour if place in who else style.PALE_GREY, linewidth=3, zorder=0)
+            vote = colour if place in who else style.PALE_GREY
+            ax.plot([place, place], [y - 1, y], color=vote, linewidth=3, zorder=0)
             ax.scatter(place, y, marker="s", s=1300, edgecolor=style.GREY, facecolor=heard)
             mark, ink = ("\N{CHECK MARK}", style.BLACK) if is_right else ("\N{BALLOT X}", style.WRONG)
             ax.text(place, y, mark, color=ink, fontsize=22, **middle)
@@ -282,8 +280,8 @@ def wire(lines: Mapping[str, Places], step: int) -> Figure:
         verdict = f"place {who[0]} objects:\nthink on" if who else "nobody objects:\nhalt"
         ink = style.DARK_ORANGE if who else style.BLACK
         ax.text(last + 0.7, y - 0.7, verdict, color=ink, fontsize=18, weight="bold", va="center")
-    frame = FancyBboxPatch((last - 0.4, -0.3), 0.8, 3.5, "round,pad=0.1", fill=False, edgecolor=style.GREY, linestyle="--")
-    ax.add_patch(frame)
+    dashed: dict[str, Any] = {"fill": False, "edgecolor": style.GREY, "linestyle": "--"}
+    ax.add_patch(FancyBboxPatch((last - 0.4, -0.3), 0.8, 3.5, "round,pad=0.1", **dashed))
     ax.text(last, 3.55, f"place {last} sees the same in both, and guesses", fontsize=17, ha="center")
     ax.set(xlim=(-0.7, 9.3), ylim=(-1.2, 4))
     return figure
