@@ -10,7 +10,6 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Patch
 from matplotlib.patheffects import withStroke
-from numpy.typing import ArrayLike
 from torch import Tensor
 
 from ponder_course.common import style
@@ -243,7 +242,7 @@ def in_cells(found: Panels, bad: float) -> Figure:
     return figure
 
 
-Places = tuple[Line, ArrayLike, ArrayLike]  # of a line: bits, whether each answer is right, whether each place objects
+Places = tuple[Line, Sequence[bool], Sequence[bool]]  # of a line: bits, whether each answer is right, whether each place objects
 
 
 def with_twin(lines: Tensor, i: int, right: Tensor, objects: Tensor) -> dict[str, Places]:
