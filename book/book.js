@@ -15,10 +15,8 @@ for (const picture of all("article img:not(a img)")) {
   picture.replaceWith(link);
   link.append(picture);
 }
-for (const picture of all(".cell_output img[width]")) {
-  const width = picture.getAttribute("width");
-  if (width > 730) picture.style.minWidth = `${0.65 * width}px`;
-}
+for (const picture of all(".cell_output img[width]"))
+  if (picture.getAttribute("width") > 730) picture.style.minWidth = `${0.65 * picture.getAttribute("width")}px`;
 
 // What scrolls is reached by keys, and fades where it goes on.
 function mark(box) {

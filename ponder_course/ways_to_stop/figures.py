@@ -242,7 +242,7 @@ def in_cells(found: Panels, bad: float) -> Figure:
     return figure
 
 
-Places = tuple[Line, Sequence[bool], Sequence[bool]]  # of a line: bits, whether each answer is right, whether each place objects
+Places = tuple[Line, Sequence[bool], Sequence[bool]]  # of a line: bits, who is right, who objects
 
 
 def with_twin(lines: Tensor, i: int, right: Tensor, objects: Tensor) -> dict[str, Places]:
