@@ -97,7 +97,7 @@ def coins(ax: Axes, p: Sequence[str], colour: str) -> None:
 
 @slide
 def draw_descents(act: Line, pondernet: Line, without_prior: Line) -> Figure:
-    """Draw the probability of stopping after step 1, update by update, [updates] each; grey: ACT's trap."""
+    """Draw lambda_1 after each update, [updates] each; grey: in this trap ACT takes one step."""
     figure, (ax,) = panels(1, width=7.6, height=4.9)
     end, updates = len(act), range(1, len(act) + 1)
     ax.axhspan(0.99, 0.99993, color="#E6E6E6", linewidth=0)
