@@ -8,14 +8,15 @@ function make(tag, attributes, parent) {
   return part;
 }
 
-// A figure opens at its full size. On a phone it stays so large that its letters have 9 pixels, and scrolls.
+// A figure opens at its full size. On a phone a wide one stays so large that its letters have 9 pixels, and scrolls.
 for (const picture of all("article img:not(a img)")) {
   const link = document.createElement("a");
   link.href = picture.src;
   picture.replaceWith(link);
   link.append(picture);
 }
-for (const picture of all(".cell_output img[width]")) picture.style.minWidth = `${0.65 * picture.getAttribute("width")}px`;
+for (const picture of all(".cell_output img[width]"))
+  if (picture.getAttribute("width") > 730) picture.style.minWidth = `${0.65 * picture.getAttribute("width")}px`;
 
 // What scrolls is reached by keys, and fades where it goes on.
 function mark(box) {

@@ -27,7 +27,7 @@ class ACTOutput(NamedTuple):
 class ACT(nn.Module):
     """A cell that repeats itself at every time step of a sequence until its halting unit has had enough (Sec. 2).
 
-    N(t) is the first n at which the halting units lambda_1 + ... + lambda_n >= 1 - epsilon, but at most M = max_steps.
+    N(t) is the first n at which the halting units lambda_1 + ... + lambda_n >= 1 - epsilon, but at most max_steps.
     Answer and next state are averages over the steps (Eq. 9).
 
     Args:
@@ -78,7 +78,7 @@ class ACT(nn.Module):
             logit = self.halting(hidden_state(state)).squeeze(1)
             lambda_n = torch.sigmoid(at_least_float32(logit))
 
-            # N(t) = min{n : lambda_1 + ... + lambda_n >= 1 - epsilon}, and at most M
+            # N(t) = min{n : lambda_1 + ... + lambda_n >= 1 - epsilon}, and at most the cap
             halts = (left - lambda_n <= self.epsilon) | (n == self.max_steps)
 
             # the mean: sum_n p_n h_n, with p_n = lambda_n if n < N(t), R(t) if n = N(t)
@@ -101,14 +101,14 @@ class ACT(nn.Module):
 def act_average(output: PonderOutput, epsilon: float = 0.01) -> ACTOutput:
     """Return the answer of ACT at a single time step, from the N steps that a `PonderNet` took with any step function.
 
-    lambda_n = sigmoid(a_n), and the N steps are the cap M. Places that halt by themselves have a y, N and R each.
+    lambda_n = sigmoid(a_n), and the N steps are the cap. Places that halt by themselves have a y, N(t) and R(t) each.
     """
     check_type("output", output, PonderOutput)
     check_real("epsilon", epsilon, 0, 1, open_low=True)
     lambdas = torch.sigmoid(at_least_float32(output.halt_logits))  # [N, batch, *places]
     left = 1 - torch.cat([torch.zeros_like(lambdas[:1]), lambdas[:-1].cumsum(0)])  # 1 - sum_{j<n} lambda_j
 
-    # N = min{n : lambda_1 + ... + lambda_n >= 1 - epsilon}, and at most M
+    # N(t) = min{n : lambda_1 + ... + lambda_n >= 1 - epsilon}, and at most the cap
     goes_on = left - lambdas > epsilon
     goes_on[-1] = False
     goes_on = goes_on.cumprod(0)  # 1 for n < N, 0 from N on

@@ -44,24 +44,24 @@ TEXTS = {text: name for text, name in TEXTS.items() if (ROOT / text).exists()}  
 ROW = re.compile(r"^\| (\d\d) \| \[(.+?)\]\(notebooks/(\w+)\.ipynb\) \| (.+?) \|", re.M)  # README's, of a lesson
 EVENING = ("01", "02", "05")
 CROPS = {  # a figure of each lesson; left edge, top and width of what its card shows, as fractions of what has colour
-    "01.1": (-0.03, 0.58, 0.76),
-    "02.3": (0.0, 0.06, 0.72),
+    "01.1": (-0.067, -0.238, 1.206),
+    "02.3": (-0.04, -0.098, 1.059),
     "03.2": (0.05, 0.05, 0.9),
-    "04.1": (-0.8, -0.05, 1.24),
+    "04.1": (-0.63, -0.125, 0.909),
     "05.2": (0.515, 0.02, 0.48),
-    "06.3": (0.03, 0.03, 0.7),
+    "06.4": (-0.185, -2.651, 1.222),
     "07.3": (0.73, 0.2, 0.26),
     "08.6": (0.98, 0.36, 0.93),
     "09.3": (0.51, 0.0, 0.49),
     "10.2": (0.372, 0.12, 0.256),
     "11.1": (0.2, 0.01, 0.58),
     "12.1": (-0.02, -0.12, 0.66),
-    "13.4": (0.345, -0.05, 0.65),
-    "14.1": (-0.02, -0.05, 0.68),
+    "13.1": (-0.67, -0.145, 0.769),
+    "14.1": (-0.057, -0.065, 1.414),
 }
 
-# The pictures below the questions, which answer no bet. In other lessons the first figure follows at once.
-PICTURES = ("01.2", "04.1", "05.2", "06.2", "07.4", "08.6", "09.1", "10.6", "11.1")
+# The pictures below the questions, which answer no bet. In other lessons a figure stands there, or follows at once.
+PICTURES = ("04.1", "05.2", "06.2", "07.4", "08.6", "09.1", "10.6", "11.1")
 
 LOST = """---
 orphan: true
@@ -158,7 +158,9 @@ def with_live_figure(page: nbformat.NotebookNode, stem: str) -> None:
 
 
 def set_up(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
-    """The cells of a lesson between its introduction and its first section or figure, in one fold."""
+    """The cells of a lesson before its first section or figure, in one fold; a figure of its question stands above."""
+    above = [cell for cell in cells[:5] if "Figure: " in cell.source]
+    cells = [cell for cell in cells if cell not in above]
     firsts = [cell.source.startswith("## ") or "Figure: " in after.source for cell, after in itertools.pairwise(cells)]
     first = firsts.index(True)  # words before a figure belong to it
     needs = FOR_CLASS.search(cells[0].source)
@@ -167,7 +169,7 @@ def set_up(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
     words = f"<summary>{needs[2]} · what you need · set-up</summary>"
     begin = f'<details class="fold">{words}\n\n*In class:* {needs[1]}'
     texts = [nbformat.v4.new_markdown_cell(text) for text in (begin, "</details>")]
-    return [cells[0], texts[0], *cells[1:first], texts[1], *cells[first:]]
+    return [cells[0], *above, texts[0], *cells[1:first], texts[1], *cells[first:]]
 
 
 def picture(cells: list[nbformat.NotebookNode], figure: str) -> nbformat.NotebookNode:

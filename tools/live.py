@@ -32,7 +32,7 @@ FIGURES = {
     "11_judges": ("Figure 11.2", "judges"),
     "12_words": ("Figure 12.2", "words"),
     "13_who_leaves_early": ("Figure 13.2", "leavers"),
-    "14_price_of_a_word": ("Figure 14.2", "price"),
+    "14_price_of_a_word": ("Figure 14.3", "price"),
 }
 FRONT = "front"
 MAZE = ("weights/maze.js", "mazes.js", "maze_picture.js", "maze.js")

@@ -20,7 +20,7 @@ def weights_with_cap(lambdas: list[float], epsilon: float) -> list[float]:
 
 
 def missing_for_one_fewer(lambdas: list[float], epsilon: float) -> float:
-    """The first N - 1 units must sum to the threshold; as much as lambda_1 grows, so does their sum."""
+    """The first N_x - 1 units must sum to the threshold; as much as lambda_1 grows, so does their sum."""
     total = 0.0
     for n, lambda_n in enumerate(lambdas, start=1):
         if n == len(lambdas) or total + lambda_n >= 1 - epsilon:

@@ -14,7 +14,7 @@ check_weights_with_cap = check_on(
 )
 
 INPUTS = [[0.1, 0.3, 0.55, 0.5], [0.995, 0.5, 0.5, 0.5], [0.5, 0.25, 0.125, 0.1], [0.01] * 4]
-LAMBDAS = torch.tensor(INPUTS, dtype=torch.float64).T  # [M, batch]
+LAMBDAS = torch.tensor(INPUTS, dtype=torch.float64).T  # [N, batch]
 STEPS = {0.11: [3, 1, 4, 4], 0.01: [4, 1, 4, 4], 0.25: [3, 1, 2, 4]}  # by epsilon
 check_count_steps = check_on(*((LAMBDAS, epsilon, steps) for epsilon, steps in STEPS.items()))
 

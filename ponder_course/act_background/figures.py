@@ -4,6 +4,7 @@ import itertools
 import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,8 +17,44 @@ from torch.nn.functional import softplus
 from ponder_course.act_background.experiment import changed, learnt_at
 from ponder_course.act_background.scripted import halt
 from ponder_course.common import style
+from ponder_course.common.machines import ARROW
 from ponder_course.common.store import Row
 from ponder_course.common.style import Line, Points, legend, look, panels, percent_axis, slide
+
+
+@slide
+def budget(lambdas: Line, p: Line) -> Figure:
+    """Halting values at one input, and the weights p that fill a budget of 1; the last step is never taken."""
+    figure, (ax,) = panels(1, width=7.6, height=4.7)
+    style.bare(ax)
+    ax.set(xlim=(-0.07, 1.36), ylim=(-0.15, 4.1))
+    middle: dict[str, Any] = {"ha": "center", "va": "center"}
+    bold: dict[str, Any] = {"fontsize": 20, "weight": "bold", **middle}
+    places = [*(np.cumsum(p) - np.divide(p, 2)), 1.22]
+    for n, (x, lambda_n) in enumerate(zip(places, lambdas, strict=True), start=1):
+        pale = {"edgecolor": style.PALE_GREY, "linestyle": "--"} if n > len(p) else {}
+        box = {"boxstyle": "round,pad=0.35", "facecolor": "white", **pale}
+        ax.text(x, 3.75, f"step {n}", color=style.DARK_GREY if pale else style.BLACK, fontsize=17, bbox=box, **middle)
+        if n > 1:
+            ax.annotate("", (x - 0.08, 3.75), (places[n - 2] + 0.08, 3.75), arrowprops={**ARROW, "color": style.BLACK})
+        if n <= len(p):
+            ax.text(x, 3.15, f"{lambda_n:g}", color=style.DARK_ORANGE, **bold)
+            ax.annotate("", (x, 2.4), (x, 2.9), arrowprops={**ARROW, "color": style.HALTING, "linewidth": 2})
+    for x, p_n in zip(places[:-1], p, strict=True):
+        ax.barh(1.95, p_n, 0.7, left=x - p_n / 2, color=style.HALTING, edgecolor="white", linewidth=2)
+        ax.text(x, 1.95, f"{p_n:.2g}", **bold)
+        thick = {**ARROW, "color": style.ANSWER, "linewidth": 1 + 12 * p_n, "mutation_scale": 14 + 20 * p_n}
+        ax.annotate("", (0.35 + 0.3 * x, 0.45), (x, 1.5), arrowprops=thick)
+    too_much = sum(lambdas[: len(p)]) - 1
+    ax.barh(1.95, too_much, 0.7, left=1, facecolor="none", edgecolor=style.HALTING, linestyle="--", linewidth=1.6)
+    ax.barh(1.95, 1, 0.7, facecolor="none", edgecolor=style.BLACK, linewidth=2.4)
+    ax.text(places[-2] + 0.06, 3.15, "halting value", color=style.DARK_ORANGE, fontsize=17, va="center")
+    ax.text(places[-2] + 0.06, 1.95, "remainder", fontsize=17, va="center")
+    ax.text(1 + too_much / 2, 1.95, "no room", color=style.DARK_ORANGE, fontsize=17, **middle)
+    ax.text(places[-1], 3.15, "never taken", color=style.DARK_GREY, fontsize=17, **middle)
+    ax.text(1, 1.25, "the budget ends at 1", fontsize=17, **middle)
+    ax.text(0.5, 0.15, "one answer", color=style.ANSWER, **bold)
+    return figure
 
 
 @slide
@@ -69,8 +106,8 @@ def stories(runs: Mapping[str, Sequence[Row]], expensive: Iterable[Points]) -> F
 
     A run has update, accuracy and steps, [points] each. Those that have not learnt are light grey, and above each
     column stands how many have. Expensive: from which update to which thinking has a high price, for each story:
-    shaded. Columns are as wide as their time is long, but none is narrower than half the widest. Peaks of N, at most
-    two in a hundred values, are cut off.
+    shaded. Columns are as wide as their time is long, but none is narrower than half the widest. Peaks, two in a
+    hundred values at most, are cut off.
     """
     ends = [max((max(run["update"]) for run in group), default=1) for group in runs.values()]
     few = len(runs) < 3
@@ -94,12 +131,12 @@ def stories(runs: Mapping[str, Sequence[Row]], expensive: Iterable[Points]) -> F
         below.set(xlabel="batches", xlim=(0, end))
     steps = [n for group in runs.values() for run in group for n in run["steps"]]
     axes[0, 0].set(ylabel="accuracy", ylim=(0.33, 1.03), yticks=(0.5, 0.6, 0.7, 0.8, 0.9, 1.0))
-    axes[1, 0].set(ylabel="steps $N$", ylim=(0.8, 1.05 * np.quantile(steps or [2], 0.98)))
+    axes[1, 0].set(ylabel="steps", ylim=(0.8, 1.05 * np.quantile(steps or [2], 0.98)))
     return figure
 
 
 def as_the_first_unit_grows(rest: Sequence[float], epsilon: float) -> tuple[np.ndarray, ...]:
-    """Return the first halting value, N, R, their sum, and what its gradient adds up to, [2001] each."""
+    """Return the first halting value, N_x, R, their sum, and what its gradient adds up to, [2001] each."""
     unit = torch.linspace(0, 1, 2001, dtype=torch.float64, requires_grad=True)
     weights = [halt([first, *rest], epsilon) for first in unit]
     steps = torch.tensor([len(p) for p in weights])

@@ -4,7 +4,7 @@ from typing import Any
 
 
 def halt(lambdas: list[Any], epsilon: float) -> list[Any]:
-    """Return the weights p_1..p_N: N is their number, R the last. The cap M is the number of units."""
+    """Return the weights of the states: N_x is their number, R the last. The cap N is the number of units."""
     weights, total = [], 0.0
     for lambda_n in lambdas[:-1]:
         if total + lambda_n >= 1 - epsilon:

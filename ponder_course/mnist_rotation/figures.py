@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from ponder_course.common import style
@@ -39,9 +39,9 @@ def when_it_stops(image: ArrayLike, p: Line) -> Figure:
     left.set(xticks=[], yticks=[])
     left.spines[:].set(visible=True, color="#BBBBBB")
     right.bar(step_axis(right, len(p)), p, color=style.HALTING)
-    right.set(ylabel="digits that stop here", xticks=[1, *range(5, len(p) + 1, 5)])
-    right.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    right.grid(visible=False, axis="x")
+    right.text(1, p[0], f"{p[0]:.0%}", ha="center", va="bottom")
+    right.set(title="digits that stop at each step", xticks=[1, *range(5, len(p) + 1, 5)], yticks=[])
+    right.grid(visible=False)
     return figure
 
 

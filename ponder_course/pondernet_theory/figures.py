@@ -13,16 +13,7 @@ from torch import Tensor
 from ponder_course.act_background.scripted import halt
 from ponder_course.common import style
 from ponder_course.common.machines import ARROW
-from ponder_course.common.style import (
-    ANSWER,
-    BLACK,
-    DARK_GREEN,
-    LIMIT,
-    PRIOR,
-    Line,
-    panels,
-    slide,
-)
+from ponder_course.common.style import ANSWER, BLACK, DARK_GREEN, LIMIT, PRIOR, Line, panels, slide
 from ponder_course.pondernet_theory.lesson import best, kl, log_halting
 from ponder_utils.halting import expected_steps, geometric_log_prior, halting_log_probs
 from ponder_utils.pondernet import PonderNet
@@ -105,27 +96,27 @@ def coins(ax: Axes, p: Sequence[str], colour: str) -> None:
 
 
 @slide
-def draw_descents(paths: Mapping[str, Line], trap: tuple[float, float], optimum: float) -> Figure:
-    """Draw lambda_1 after each update, {name: [updates]}: of ACT, of PonderNet with a prior, whose optimum is dotted,
-    and without; in the trap ACT takes one step.
-    """
-    figure, (ax,) = panels(1, width=8.4, height=4.4)
-    ax.axhspan(*trap, color="#E6E6E6", linewidth=0)
-    style.beside(ax, "ACT takes one step", (len(paths["ACT"]), trap[0]), (0, 6), ha="right", color="#666666")
-    ax.axhline(optimum, color=PRIOR, linestyle=":", linewidth=2.2)
-    below: dict[str, Any] = {"color": "#666666", "ha": "right", "va": "top"}
-    style.beside(ax, f"equation 4: {optimum:.2f}", (len(paths["ACT"]), optimum), (0, -5), **below)
-    looks = (
-        (style.ACT, style.DARK_PURPLE, "-"),
-        (style.PONDERNET, DARK_GREEN, "-"),
-        (style.PONDERNET, DARK_GREEN, "--"),
+def draw_descents(act: Line, pondernet: Line, without_prior: Line) -> Figure:
+    """Draw lambda_1 after each update, [updates] each; grey: in this trap ACT takes one step."""
+    figure, (ax,) = panels(1, width=7.6, height=4.9)
+    end, updates = len(act), range(1, len(act) + 1)
+    ax.axhspan(0.99, 0.99993, color="#E6E6E6", linewidth=0)
+    style.beside(ax, "the trap", (end / 10, 0.999), (0, 7), color=style.DARK_GREY, fontsize=17)
+    ax.plot(updates, without_prior, "--", color=style.PONDERNET, linewidth=2)
+    style.beside(ax, "without its prior", (end / 3, 0.001), (0, 7), color=DARK_GREEN, fontsize=17)
+    labels = (
+        ("ACT", "no gradient: it never moves", act, style.ACT, style.DARK_PURPLE),
+        ("PonderNet", "a weight of 0.001 is not 0", pondernet, style.PONDERNET, DARK_GREEN),
     )
-    for (name, path), (colour, dark, dashes) in zip(paths.items(), looks, strict=True):
-        ax.plot(range(1, len(path) + 1), path, dashes, color=colour, linewidth=2.8)
-        style.beside(ax, name, (len(path), path[-1]), (0, 10), color=dark, ha="right", va="bottom")
-    ticks = (0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999)
-    style.logit_axis(ax, (0.0004, trap[1]), ticks, r"$\lambda_1$", along="y")
-    ax.set_xlabel("updates")
+    for name, reason, path, colour, dark in labels:
+        ax.plot(updates, path, color=colour, linewidth=5)
+        style.beside(ax, name, (end, path[-1]), (0, 7), color=dark, ha="right", fontsize=22, weight="bold")
+        style.beside(ax, reason, (end, path[-1]), (0, -6), color=dark, ha="right", va="top", fontsize=17)
+    style.logit_axis(ax, (0.0004, 0.99993), (0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999), "", along="y")
+    ax.set_xticks([0, end // 2, end])
+    ax.tick_params(labelsize=16)
+    ax.set_xlabel("updates", fontsize=17)
+    ax.set_ylabel(r"$\lambda_1$: how far it wants to stop at step 1", fontsize=17)
     return figure
 
 

@@ -1,15 +1,44 @@
 """Figures of prices: the words that are written beside those that are needed, and who answers at which price."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from ponder_course.common import style
+from ponder_course.common.machines import ARROW
 from ponder_course.common.store import Row
-from ponder_course.common.style import beside, curves, panels, percent_axis, slide
+from ponder_course.common.style import bare, beside, curves, panels, percent_axis, slide
 
 ByDepth = Mapping[int, float]  # a number for each depth
 ByPrice = Mapping[float, Sequence[float]]  # a number for each network, by price
+
+
+@slide
+def answers(chain: Sequence[str], tau: float) -> Figure:
+    """Draw a chain from the asked node to its root, and two answers: each name once, and twice; a word costs tau."""
+    figure, (ax,) = panels(1, width=7.6, height=4.2)
+    bare(ax)
+    ax.set(xlim=(-0.6, 7.4), ylim=(-4.1, 1))
+    middle: dict[str, Any] = {"ha": "center", "va": "center_baseline", "fontsize": 18}
+    for x, node in enumerate(chain):
+        ax.scatter(1.6 * x, 0, s=900, color=style.HEARD, edgecolor=style.GREY)
+        ax.text(1.6 * x, 0, node, **middle)
+        if x:
+            ax.annotate("", (1.6 * x - 0.3, 0), (1.6 * x - 1.3, 0), arrowprops={**ARROW, "color": style.BLACK})
+    ax.text(0, 0.6, "asked", **middle)
+    ax.text(1.6 * (len(chain) - 1), 0.6, "root", **middle)
+    for y, times in ((-1.4, 1), (-3.0, 2)):
+        words = np.repeat(chain[1:], times)
+        for x, word in enumerate(words):
+            ax.scatter(x, y, marker="s", s=900, color=style.HALTING)
+            ax.text(x, y, word, **middle)
+            ax.text(x, y - 0.7, f"\N{MINUS SIGN}{tau}", color=style.DARK_ORANGE, **middle)
+        price = tau * len(words)
+        ax.text(len(words) + 0.1, y, "STOP", **middle)
+        ax.text(6.2, y, f"right: 1 \N{MINUS SIGN} {price:.1f} = {1 - price:.1f}", **middle)
+    return figure
 
 
 @slide

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
+from matplotlib.patches import FancyBboxPatch, Patch
 from matplotlib.patheffects import withStroke
-from numpy.typing import ArrayLike
 from torch import Tensor
 
 from ponder_course.common import style
@@ -243,7 +242,7 @@ def in_cells(found: Panels, bad: float) -> Figure:
     return figure
 
 
-Places = tuple[Line, ArrayLike, ArrayLike]  # of a line: bits, whether each answer is right, whether each place objects
+Places = tuple[Line, Sequence[bool], Sequence[bool]]  # of a line: bits, who is right, who objects
 
 
 def with_twin(lines: Tensor, i: int, right: Tensor, objects: Tensor) -> dict[str, Places]:
@@ -258,39 +257,30 @@ def with_twin(lines: Tensor, i: int, right: Tensor, objects: Tensor) -> dict[str
 
 @style.slide
 def wire(lines: Mapping[str, Places], step: int) -> Figure:
-    """Answers and votes of all places at one step: a panel for each line of bits.
-
-    Blue places have heard the first bit. Each vote stands on a line that joins all places.
-    """
-    figure, axes = style.panels(len(lines), width=4.7, height=3.6, sharey=True)
+    """All places of two lines at a step, blue where the first bit is known, above a wire, amber if one objects."""
+    figure, (ax,) = style.panels(1, width=7.6, height=4.9)
+    style.bare(ax)
     middle: dict[str, Any] = {"ha": "center", "va": "center_baseline"}
-    for ax, (title, (bits, right, objects)) in zip(axes, lines.items(), strict=True):
-        style.bare(ax)
-        ax.tick_params(length=0)
-        who = [f"{place}" for place, says_no in enumerate(np.asarray(objects), start=1) if says_no]
-        odd = np.cumsum(bits).astype(int) % 2
-        for i, (bit, is_right, says_no) in enumerate(zip(bits, np.asarray(right), np.asarray(objects), strict=True)):
-            place = i + 1
+    for row, (title, (bits, right, objects)) in enumerate(lines.items()):
+        last, y = len(bits), 2.7 - 2.5 * row
+        ax.text(-0.1, y, title.replace(" bit ", "\nbit "), fontsize=17, **middle)
+        who = [place for place, says_no in enumerate(objects, start=1) if says_no]
+        colour = style.HALTING if who else style.PALE_GREY
+        ax.plot([1, last], [y - 1, y - 1], color=colour, linewidth=6)
+        for place, is_right in enumerate(right, start=1):
             heard = style.HEARD if place <= step else "white"
-            ink = style.BLACK if is_right else style.WRONG
-            mark = "\N{CHECK MARK}" if is_right else "\N{BALLOT X}"
-            ax.text(place, 3, f"{int(bit)}", weight="bold" if i == 0 else "normal", **middle)
-            ax.scatter(place, 2, marker="s", s=900, edgecolor=style.GREY, facecolor=heard)
-            ax.text(place, 2, f"{odd[i] if is_right else 1 - odd[i]} {mark}", color=ink, **middle)
-            ax.text(place, 1, "no" if says_no else "yes", weight="bold" if says_no else "normal", **middle)
-            ax.plot([place, place], [0.3, 0.65], color=style.DARK_ORANGE if says_no else style.PALE_GREY, linewidth=1.8)
-        colour = style.DARK_ORANGE if who else style.PALE_GREY
-        ax.plot([1, len(bits)], [0.3, 0.3], color=colour, linewidth=4)
+            vote = colour if place in who else style.PALE_GREY
+            ax.plot([place, place], [y - 1, y], color=vote, linewidth=3, zorder=0)
+            ax.scatter(place, y, marker="s", s=1300, edgecolor=style.GREY, facecolor=heard)
+            mark, ink = ("\N{CHECK MARK}", style.BLACK) if is_right else ("\N{BALLOT X}", style.WRONG)
+            ax.text(place, y, mark, color=ink, fontsize=22, **middle)
+        for place in who:
+            ax.text(place + 0.12, y - 0.78, "no!", color=style.DARK_ORANGE, fontsize=20, weight="bold")
+        verdict = f"place {who[0]} objects:\nthink on" if who else "nobody objects:\nhalt"
         ink = style.DARK_ORANGE if who else style.BLACK
-        verdict = f"place {' and '.join(who)} objects: think on" if who else "nobody objects: halt"
-        ax.text(
-            (len(bits) + 1) / 2,
-            -0.35,
-            verdict,
-            weight="bold",
-            color=style.DARK_ORANGE if who else style.BLACK,
-            **middle,
-        )
-        ax.set(title=title, xlim=(0.3, len(bits) + 0.7), ylim=(-0.8, 3.5))
-    axes[0].set_yticks([3, 2, 1, 0.3], ["bit", "answer", "vote", "wire"])
+        ax.text(last + 0.7, y - 0.7, verdict, color=ink, fontsize=18, weight="bold", va="center")
+    dashed: dict[str, Any] = {"fill": False, "edgecolor": style.GREY, "linestyle": "--"}
+    ax.add_patch(FancyBboxPatch((last - 0.4, -0.3), 0.8, 3.5, "round,pad=0.1", **dashed))
+    ax.text(last, 3.55, f"place {last} sees the same in both, and guesses", fontsize=17, ha="center")
+    ax.set(xlim=(-0.7, 9.3), ylim=(-1.2, 4))
     return figure

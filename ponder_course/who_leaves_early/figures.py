@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from ponder_course.common import style
+from ponder_course.common.machines import ARROW
 from ponder_course.common.store import Row
 from ponder_course.common.style import bare, beyond, curves, panels, slide
 
@@ -15,24 +16,28 @@ ByArrows = Mapping[int, float]  # a number for each number of arrows
 
 @slide
 def known(text: Sequence[str], ways: Mapping[str, Sequence[int]]) -> Figure:
-    """Draw which arrows a question knows, a row for the start and for each loop.
+    """Draw who copies whom, and which arrows a question knows, a row for the start and for each loop.
 
     text: the statements of one chain, the digit's first, and the question; ways: {title: arrows known, from the start
     on}, the question's own arrow the first.
     """
-    figure, axes = panels(len(ways), width=4.8, height=3.4, sharey=True)
+    figure, axes = panels(len(ways), width=4.8, height=3.6, sharey=True)
     n_rows = max(map(len, ways.values()))
     for ax, (title, counts) in zip(axes, ways.items(), strict=True):
         bare(ax)
         ax.tick_params(length=0)
+        for place in range(1, len(text)):
+            arc = {**ARROW, "connectionstyle": "arc3,rad=0.5", "color": style.BLACK}
+            ax.annotate("", (place - 0.85, -0.45), (place, -0.45), arrowprops=arc)
         for n, count in enumerate(counts):
             for place, token in enumerate(text):
                 colour = style.HEARD if place >= len(text) - count else "white"
-                ax.scatter(place, n, s=560, marker="s", color=colour, edgecolor=style.GREY)
+                edge = style.ANSWER if place == len(text) - 1 else style.GREY  # the question's
+                ax.scatter(place, n, s=560, marker="s", color=colour, edgecolor=edge, linewidth=1.8)
                 ax.text(place, n, token, ha="center", va="center_baseline", fontsize=13)
             if count >= len(text):
                 ax.text(len(text) - 0.3, n, "knows", va="center_baseline")
-        ax.set(title=title, xlim=(-0.6, len(text) + 1.2), ylim=(n_rows - 0.4, -0.6))
+        ax.set(title=title, xlim=(-0.6, len(text) + 1.2), ylim=(n_rows - 0.4, -1.0))
     axes[0].set_yticks(range(n_rows), ["start", *(f"loop {n}" for n in range(1, n_rows))])
     return figure
 

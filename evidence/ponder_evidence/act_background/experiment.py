@@ -19,7 +19,7 @@ from ponder_utils.steps import set_halting_bias
 from ponder_utils.tasks import ParityTask
 from ponder_utils.training import cool_down, train
 
-# Sizes and training that all networks share, those of the lesson. N is the cap on steps, which it calls M.
+# Sizes and training that all networks share, those of the lesson.
 SIZES: Row = {"elements": 8, "hidden": 128, "N": 20, "lr": 7e-3, "clip": 0.1}
 RECIPE: Row = SIZES | {"updates": 2000}
 DEPTHS = [1, 2, 4, 10]
