@@ -69,7 +69,7 @@ fig = live.figure("forest", {
   ask: `Node ${top} looks for its root, ${top} arrows up. Alone, it reads one node after the other: ${top} steps. Together, those whom it reads have been reading, too. How many steps will it take?`,
   choices: {
     [first.taken]: [`About ${first.taken}`, ""],
-    [Math.ceil(top / 2)]: [`About ${Math.ceil(top / 2)}: half as many`, "Each step doubles the way."],
+    [Math.ceil(top / 2)]: [`About ${Math.ceil(top / 2)}: half as many`, ""],
     [top]: [`About ${top}: as many`, "Those whom it reads know the way up from there."],
   },
   wins: first.taken,

@@ -80,7 +80,7 @@ fig = live.figure("price", {
     silent: ["STOP at once", "It does not see how far it still is."],
   },
   wins: first > 5 ? "all" : first > 0.5 ? "some" : "silent",
-  truth: "It goes on as long as that pays on average, over all nodes that it may be asked about. Now raise the price.",
+  truth: `It writes ${first.toFixed(1)} on average. In its training most nodes stood nearer to their root, where going on pays. Now raise the price.`,
   task: "find the lowest price at which it is silent.",
   found: ({ means, path }) => (means[asked] < 0.5 && path.length > 1 ? PRICES[price] : null),
   form: /^(2|20|28|32)\.([0-9a-f]{8}|[0-9a-f]{16})\.(\d+)$/,

@@ -158,12 +158,12 @@ const { open, halted, last } = think();
 const fig = live.figure("sudoku", {
   ask: `A sudoku of which one digit is gone: the 2 of the framed cell. How many of the ${open} open cells will the network still find?`,
   choices: {
-    all: [`All ${open}, some of them later`, "Without its 2 this board has six solutions."],
+    all: [`All ${open}, some of them later`, "Some of them no longer follow."],
     half: ["About half", ""],
     few: ["Hardly any", "Much follows without the 2, too."],
   },
   wins: halted > 0.8 * open ? "all" : "half",
-  truth: `It finds ${halted} of ${open} cells, and waits in the others. Now let it guess.`,
+  truth: `It finds ${halted} of ${open} cells, and waits in the others: without its 2 six solutions fit. Now let it guess.`,
   task: "find sudokus that take it ten guesses or more.",
   found: (thought) => (search && isSolved(thought) && guesses() >= 10 ? board.join("") : null),
   form: /^([0-4]{16}|\d{81})$/,

@@ -72,12 +72,12 @@ function tap({ x, y }) {
 const fig = live.figure("vote", {
   ask: "The first line halts at step 5, and is right. But its last place hears of the first bit only at step 6. In the twin that bit is 0: at step 5 the last place sees no difference. What will the twin do?",
   choices: {
-    wrong: ["Halt at step 5, and be wrong", "The last place sees no difference, but another place does."],
+    wrong: ["Halt at step 5, and be wrong", "The last place sees no difference, but place 2 does."],
     right: ["Halt at step 5, and be right", "Its last place could only guess, and would guess as before."],
-    on: ["Think on", "The last place sees no difference, but another place does."],
+    on: ["Think on", ""],
   },
   wins: "on",
-  truth: "It thinks on, since a place that knows better objects. So silence is a message: the guess is right.",
+  truth: "The last place always guesses that the first bit is 1. In the twin place 2 has heard that it is 0: it objects, and the line thinks on. So silence is a message: the guess is right.",
   task: "flip bits, until a line halts three steps before its last place can know.",
   found: ({ mine, twin }) => (Math.min(lines[mine].halt, lines[twin].halt) < L - 2 ? Math.min(mine, twin).toString(2) : null),
   form: /^([01]{6})$/,

@@ -82,7 +82,7 @@ fig = live.figure("words", {
     neither: ["Neither", "Each word is a question like those of the training."],
   },
   wins: first.word.done ? "word" : "neither",
-  truth: "Behind a state only STOP was ever right in training, and so the other network stops.",
+  truth: "The other network stops: in training, whenever it had handed on a state, the right answer was STOP.",
   task: "tap a word to put another in its place, until it gets to the root in fewer words than it needs.",
   found: ({ word, path }) => (slip && word.done && word.words.length < path.length - 1 ? `${slip.step}_${slip.word}` : null),
   form: /^([0-9a-f]{8}|[0-9a-f]{16})\.(\d+)\.(?:(\d+)_(\d+))?$/,
