@@ -1,16 +1,17 @@
 """Real text, characters of Python's documentation: does the surprise of a character tell how many layers it needs?
 
-The text is what Python itself ships as `pydoc_data.topics` (PSF licence), in the order of its topics; another version
-of Python has another text. A tenth at the end is held out, but for windows of which the training has seen a half.
+Python itself ships it (`pydoc_data.topics`, PSF licence); another version of Python has another text.
 """
 
 import math
 from collections.abc import Callable
+from functools import partial
 from pydoc_data.topics import topics
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.distributions import Categorical
 from torch.nn.functional import cross_entropy, mse_loss, pad
 
 import ponder_utils as pu
@@ -30,17 +31,13 @@ class Stack(nn.Module):
     def __init__(self, alphabet: int) -> None:
         super().__init__()
         self.alphabet = alphabet
-        self.own, self.before = nn.Embedding(alphabet, SIZE), nn.Embedding(alphabet + 1, SIZE)
-        self.place = nn.Embedding(WINDOW, SIZE)
+        self.own, self.before, self.place = (nn.Embedding(n, SIZE) for n in (alphabet, alphabet + 1, WINDOW))
         for embedding in (self.own, self.before, self.place):
             nn.init.normal_(embedding.weight, std=0.5)
         self.layers: Any = nn.ModuleList([CausalStep(SIZE, alphabet) for _ in range(EXITS)])
 
     def forward(self, x: Tensor, exits: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """x [texts, characters] -> logits [EXITS, texts, characters, alphabet] and the gains that heads foresee.
-
-        exits: the layer behind which each character leaves, in earnest, 1 to EXITS; None: on paper.
-        """
+        """x, and exits in earnest or None, [texts, characters] -> logits [EXITS, ..., alphabet], gains foreseen."""
         before = pad(x[:, :-1], (1, 0), value=self.alphabet)
         h = shown = self.own(x) + self.before(before) + self.place.weight
         logits, gains = [], []
@@ -55,8 +52,7 @@ class Stack(nn.Module):
 def bits_of(logits: Tensor, y: Tensor) -> Tensor:
     """Return -log2 p of the next characters y [texts, characters] at each exit: [EXITS, texts, characters]."""
     y = y.expand(logits.shape[:-1])
-    nats = cross_entropy(logits.flatten(0, 2), y.flatten(), reduction="none").view(y.shape)
-    return nats / math.log(2)
+    return cross_entropy(logits.flatten(0, 2), y.flatten(), reduction="none").view(y.shape) / math.log(2)
 
 
 def loss_of_text(output: tuple[Tensor, Tensor], y: Tensor) -> dict[str, Tensor]:
@@ -69,29 +65,23 @@ def loss_of_text(output: tuple[Tensor, Tensor], y: Tensor) -> dict[str, Tensor]:
 def documentation() -> tuple[Tensor, Tensor, int]:
     """Return the characters of the training, the windows of the test [texts, WINDOW + 1], and the size of the alphabet.
 
-    No window of the test has its middle half in the training: topics repeat each other.
+    The test is in the last tenth. No window of it has its middle half in the training: topics repeat each other.
     """
     text = "\n".join(topics[name] for name in sorted(topics))
     alphabet = sorted(set(text))
     number = {character: i for i, character in enumerate(alphabet)}
-    cut, half = len(text) * 9 // 10, WINDOW // 2
-    windows = []
-    for start in range(cut, len(text) - WINDOW, WINDOW + 1):
-        window = text[start : start + WINDOW + 1]
-        if window[half // 2 : half // 2 + half] not in text[:cut]:
-            windows.append([number[character] for character in window])
-    return torch.tensor([number[character] for character in text[:cut]]), torch.tensor(windows), len(alphabet)
+    characters = torch.tensor([number[character] for character in text])
+    cut = len(text) * 9 // 10
+    starts = range(cut, len(text) - WINDOW, WINDOW + 1)
+    unseen = [start for start in starts if text[start + 16 : start + 48] not in text[:cut]]
+    return characters[:cut], characters[torch.tensor(unseen)[:, None] + torch.arange(WINDOW + 1)], len(alphabet)
 
 
-def leaving_over(scores: Tensor) -> Rule:
-    """Return the rule to leave at the first exit whose score [EXITS, texts, characters] is the threshold or more."""
-
-    def exits(threshold: float) -> Tensor:
-        ready = scores >= threshold
-        ready[-1] = True
-        return ready.int().argmax(0) + 1
-
-    return exits
+def first_over(scores: Tensor, threshold: float) -> Tensor:
+    """Return the first exit whose score [EXITS, texts, characters] is the threshold or more, or else the last."""
+    ready = scores >= threshold
+    ready[-1] = True
+    return ready.int().argmax(0) + 1
 
 
 def rules_of(logits: Tensor, gains: Tensor, bits: Tensor) -> dict[str, Rule]:
@@ -99,14 +89,13 @@ def rules_of(logits: Tensor, gains: Tensor, bits: Tensor) -> dict[str, Rule]:
     log_probs = logits.log_softmax(-1)
     moved = torch.full_like(bits, math.inf)  # nats of KL since the exit before
     moved[1:] = (log_probs[1:].exp() * log_probs.diff(dim=0)).sum(-1)
-    random = torch.rand(bits.shape, generator=torch.Generator().manual_seed(13))
     layers = torch.arange(EXITS)[:, None, None]
     return {
-        "certain": leaving_over(log_probs.amax(-1).exp()),
-        "entropy": leaving_over((log_probs.exp() * log_probs).sum(-1)),
-        "settled": leaving_over(-moved),
-        "head": leaving_over(-gains),
-        "random": leaving_over(random),
+        "certain": partial(first_over, log_probs.amax(-1).exp()),
+        "entropy": partial(first_over, (log_probs.exp() * log_probs).sum(-1)),
+        "settled": partial(first_over, -moved),
+        "head": partial(first_over, -gains),
+        "random": partial(first_over, torch.rand(bits.shape, generator=torch.Generator().manual_seed(13))),
         "hindsight": lambda bonus: (bits - bonus * layers).argmin(0) + 1,
     }
 
@@ -121,10 +110,7 @@ def at_depth(rule: Rule, depth: float) -> Tensor:
     low, high = -30.0, 30.0
     for _ in range(40):
         middle = (low + high) / 2
-        if rule(middle).double().mean() < depth:
-            low = middle
-        else:
-            high = middle
+        low, high = (middle, high) if rule(middle).double().mean() < depth else (low, middle)
     return rule(high)
 
 
@@ -140,8 +126,7 @@ def measure(stack: Stack, windows: Tensor) -> Row:
     x, y = windows[:, :-1], windows[:, 1:]
     logits, gains = stack(x)
     bits = bits_of(logits, y)
-    of_first = logits[0].log_softmax(-1)
-    by_entropy = (of_first.exp() * of_first).sum(-1).flatten().argsort(descending=True)
+    by_entropy = Categorical(logits=logits[0]).entropy().flatten().argsort()
     fifths = (bits[0] - bits[-1]).flatten()[by_entropy].tensor_split(5)
     found: Row = {"characters": y.numel(), "by_exit": bits.mean((1, 2)).tolist(), "free": bits.amin(0).mean().item()}
     found["gain_by_fifth"] = [fifth.mean().item() for fifth in fifths]
