@@ -15,6 +15,7 @@ from torch.distributions import Categorical
 from torch.nn.functional import cross_entropy, mse_loss, pad
 
 import ponder_utils as pu
+from ponder_course.common.measures import at_step, mean
 from ponder_course.common.runs import rounded, seeded
 from ponder_course.common.store import Row
 from ponder_course.who_leaves_early.lesson import CausalStep
@@ -100,11 +101,6 @@ def rules_of(logits: Tensor, gains: Tensor, bits: Tensor) -> dict[str, Rule]:
     }
 
 
-def at(exits: Tensor, bits: Tensor) -> Tensor:
-    """Return the bits of each character at its exit: [texts, characters]."""
-    return bits.gather(0, exits[None] - 1)[0]
-
-
 def at_depth(rule: Rule, depth: float) -> Tensor:
     """Return the exits whose mean is the depth, by bisection of the threshold."""
     low, high = -30.0, 30.0
@@ -137,13 +133,13 @@ def measure(stack: Stack, windows: Tensor) -> Row:
         exits["dealt"] = exits["certain"].flatten()[dealt].view(y.shape)
         found[f"depth {depth}"] = of_rules = {}
         for name, leaves in exits.items():
-            in_earnest = bits_of(stack(x, leaves)[0], y)
-            more = (at(leaves, bits) - at(exits["certain"], bits)).mean(1)
+            on_paper, in_earnest = at_step(bits, leaves), at_step(bits_of(stack(x, leaves)[0], y), leaves)
+            more = (on_paper - at_step(bits, exits["certain"])).mean(1)
             of_rules[name] = {
-                "bits": at(leaves, bits).mean().item(),
-                "earnest": at(leaves, in_earnest).mean().item(),
-                "depth": leaves.double().mean().item(),
-                "more": more.mean().item(),
+                "bits": mean(on_paper),
+                "earnest": mean(in_earnest),
+                "depth": mean(leaves),
+                "more": mean(more),
                 "error": more.std().item() / len(more) ** 0.5,
             }
     return found
