@@ -59,17 +59,15 @@ def first_sensitive_step(step: EncodedStep, x: Tensor, N: int) -> list[float]:
     model = PonderNet(step, N).eval()
 
     def at_the_end(x: Tensor) -> Tensor:
-        output = model(x)
-        probs = torch.cat([output.y_hat.softmax(-1), output.halt_logits.sigmoid()[..., None]], dim=-1)
-        return probs[:, torch.arange(n_chains), last]
+        output, each, node = model(x), torch.arange(len(x)), last.repeat(len(x) // n_chains)
+        y_hat, halt_logits = output.y_hat[:, each, node], output.halt_logits[:, each, node]
+        return torch.cat([y_hat.softmax(-1), halt_logits.sigmoid()[..., None]], dim=-1)
 
-    before, medians = at_the_end(x), []
-    for k in range(n_nodes - 1):
-        cut = x.scatter(1, above[k][:, None], above[k][:, None])
-        differs = ((at_the_end(cut) - before).abs() >= FELT).any(2)  # [N, chains]
-        first = torch.where(differs.any(0), differs.int().argmax(0) + 1, N + 1)
-        medians.append(median(first.tolist()))
-    return medians
+    cuts = torch.cat([x.scatter(1, above[k][:, None], above[k][:, None]) for k in range(n_nodes - 1)])
+    after = at_the_end(cuts).unflatten(1, (n_nodes - 1, n_chains))  # [N, k, chains, probabilities]
+    differs = ((after - at_the_end(x)[:, None]).abs() >= FELT).any(3)
+    first = torch.where(differs.any(0), differs.int().argmax(0) + 1, N + 1)
+    return [median(of_k) for of_k in first.tolist()]
 
 
 def by_depth(right: Tensor, steps: Tensor, needed: Tensor, depth: Tensor) -> dict[int, Row]:

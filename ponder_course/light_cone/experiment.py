@@ -92,7 +92,6 @@ def measure_act(model: PonderNet, task: LineParityTask, N: int, n_lines: int) ->
     steps, unit = act.steps[0].float(), output.halt_logits.sigmoid()  # [lines], [N, lines]
     right = whole_lines_right(act.y_hat[0], y)  # [lines]
     waiting = torch.arange(1, N + 1, device=device)[:, None] < need
-    alone = model.predict(x, "threshold", q=0.5, max_steps=N)
     groups = [need == L for L in range(1, x.shape[2] + 1)]
     return {
         "by_need": [steps[group].mean().item() for group in groups],
@@ -100,7 +99,6 @@ def measure_act(model: PonderNet, task: LineParityTask, N: int, n_lines: int) ->
         "lines_by_need": [group.sum().item() for group in groups],
         "right": right.float().mean().item(),
         "unit while waiting": unit[waiting].median().item(),
-        "right if stopped at a unit of 0.5": whole_lines_right(alone.y_hat, y).float().mean().item(),
     }
 
 
