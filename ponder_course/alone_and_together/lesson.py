@@ -50,7 +50,7 @@ class NodeStep(pu.Step):
 
 def loss_of_nodes(output: pu.PonderOutput, y: Tensor) -> tuple[Tensor, ...]:  # [batch, nodes]
     of_each = pu.PonderLoss(nn.CrossEntropyLoss(reduction="none"), prior=0.8, beta=0.03)
-    return of_each(output, y, y >= 0)  # y >= 0 holds for all nodes: all are asked; their mean
+    return of_each(output, y, y >= 0)  # all nodes are asked (y >= 0); their mean
 
 
 def untrained(

@@ -2,7 +2,6 @@ import pytest
 
 from examples import (
     kv_cache,
-    lstm,
     transformer,
     tune,
     your_own,
@@ -15,7 +14,6 @@ from examples import (
         pytest.param(transformer, 0.95, marks=pytest.mark.slow),
         pytest.param(kv_cache, 0.95, marks=pytest.mark.slow),
         pytest.param(tune, 4, marks=pytest.mark.slow),  # more steps on the hardest inputs, and not a fraction
-        (lstm, 0.95),
         (your_own, 0.95),
     ],
     ids=lambda value: getattr(value, "__name__", ""),

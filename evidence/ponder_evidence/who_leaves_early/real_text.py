@@ -124,14 +124,14 @@ def measure(stack: Stack, windows: Tensor) -> Row:
     bits = bits_of(logits, y)
     by_entropy = Categorical(logits=logits[0]).entropy().flatten().argsort()
     fifths = (bits[0] - bits[-1]).flatten()[by_entropy].tensor_split(5)
-    found: Row = {"characters": y.numel(), "by_exit": bits.mean((1, 2)).tolist(), "free": bits.amin(0).mean().item()}
-    found["gain_by_fifth"] = [fifth.mean().item() for fifth in fifths]
+    measures: Row = {"characters": y.numel(), "by_exit": bits.mean((1, 2)).tolist(), "free": bits.amin(0).mean().item()}
+    measures["gain_by_fifth"] = [fifth.mean().item() for fifth in fifths]
     for depth in DEPTHS:
         exits = {name: at_depth(rule, depth) for name, rule in rules_of(logits, gains, bits).items()}
         exits["same"] = torch.full_like(y, depth)
         dealt = torch.randperm(y.numel(), generator=torch.Generator().manual_seed(13))
         exits["dealt"] = exits["certain"].flatten()[dealt].view(y.shape)
-        found[f"depth {depth}"] = of_rules = {}
+        measures[f"depth {depth}"] = of_rules = {}
         for name, leaves in exits.items():
             on_paper, in_earnest = at_step(bits, leaves), at_step(bits_of(stack(x, leaves)[0], y), leaves)
             more = (on_paper - at_step(bits, exits["certain"])).mean(1)
@@ -142,7 +142,7 @@ def measure(stack: Stack, windows: Tensor) -> Row:
                 "more": mean(more),
                 "error": more.std().item() / len(more) ** 0.5,
             }
-    return found
+    return measures
 
 
 def run(seed: int, updates: int = 1500, n_texts: int | None = None) -> Row:
