@@ -75,12 +75,12 @@ const first = think().means.slice(0, n()).at(-1);
 fig = live.figure("price", {
   ask: `While this network was rewarded, a right answer earned 1, and each word cost 0.2. Node ${asked} needs ${asked} words: they cost ${short(0.2 * asked)}. What will the network write?`,
   choices: {
-    all: [`All ${asked} words, at a loss`, "It reads a name, and does not see how far it still is."],
+    all: [`All ${asked} words, at a loss`, ""],
     some: ["Five words at most", "It does not count what it has paid."],
-    silent: ["STOP at once", "It does not see how far it still is."],
+    silent: ["STOP at once", ""],
   },
   wins: first > 5 ? "all" : first > 0.5 ? "some" : "silent",
-  truth: `It writes ${first.toFixed(1)} on average. In its training most nodes stood nearer to their root, where going on pays. Now raise the price.`,
+  truth: `It writes ${first.toFixed(1)} on average, since it reads a name, and does not see how far it still is. In its training most nodes stood nearer to their root, where going on pays. Now raise the price.`,
   task: "find the lowest price at which it is silent.",
   found: ({ means, path }) => (means[asked] < 0.5 && path.length > 1 ? PRICES[price] : null),
   form: /^(2|20|28|32)\.([0-9a-f]{8}|[0-9a-f]{16})\.(\d+)$/,

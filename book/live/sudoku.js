@@ -163,7 +163,7 @@ const fig = live.figure("sudoku", {
     few: ["Hardly any", "Much follows without the 2, too."],
   },
   wins: halted > 0.8 * open ? "all" : "half",
-  truth: `It finds ${halted} of ${open} cells, and waits in the others: without its 2 six solutions fit. Now let it guess.`,
+  truth: `It finds ${halted} of ${open} cells, and waits in the others: without its 2 six solutions fit. Now let it guess one of them.`,
   task: "find sudokus that take it ten guesses or more.",
   found: (thought) => (search && isSolved(thought) && guesses() >= 10 ? board.join("") : null),
   form: /^([0-4]{16}|\d{81})$/,
