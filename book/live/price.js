@@ -1,5 +1,4 @@
-// Lesson 14: what a network still writes that paid for each word while it was rewarded. The reader sets the price, and draws
-// the tree. What a network writes depends on the tree and on its last word: so all that it may write is one table.
+// Lesson 14: what is still written at a price. It depends on the tree and on the last word: so one table holds all of it.
 const PRICES = { 2: "0.02", 20: "0.2", 28: "0.28", 32: "0.32" };
 const [LEFT, ROW, WORDS, PANEL] = [56, 62, 126, { top: 184, height: 130 }];
 const NAMES = 16; // of the networks
@@ -46,7 +45,8 @@ function say({ path, words, stops, done, means }) {
   const paid = words.length * PRICES[price];
   const end = !stops ? "and does not stop here" : done ? "and {halt:STOP}, at the root" : "and {halt:STOP}, not at the root";
   return `Node ${asked} needs {limit:${live.number(path.length - 1, "word")}}. The network writes {${done ? "answer" : "wrong"}:${words.length}} ${end}: ` +
-    `its reward is ${Number(done)} \u2212 ${short(paid)} = ${short(done - paid)}. On average it writes {halt:${means[asked].toFixed(1)}}.`;
+    `its reward is ${Number(done)} \u2212 ${short(paid)} = ${short(done - paid)}. On average it writes {halt:${means[asked].toFixed(1)}}.` +
+    (means[asked] < 0.5 && path.length > 1 ? " A short way would still pay; but it cannot tell a short way from a long one." : "");
 }
 
 function draw(pen, width, inks) {

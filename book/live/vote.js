@@ -46,7 +46,7 @@ function drawLine(pen, inks, line, { x, y }, title, isOpen) {
     line.forEach((_, i) => {
       const box = [left(i) + 1, top(n) + 1, tile - 2, ROW - 2];
       const cross = (up) => [-7, 7].map((d) => [left(i + 0.5) + d, top(n + 0.5) + up * d]);
-      live.fill(pen, !objects[n - 1][i] ? inks.paper : fig.lit === "prior" ? inks.ink : inks.prior, ...box);
+      live.fill(pen, !objects[n - 1][i] ? inks.paper : fig.lit === "prior" ? inks.soft : inks.prior, ...box);
       live.ring(pen, inks.line, ...box);
       if (wrong[n - 1][i]) for (const up of [-1, 1]) live.stroke(pen, cross(up), inks.wrong, fig.lit === "wrong" ? 6 : 3.5);
     });
