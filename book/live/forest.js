@@ -89,7 +89,6 @@ fig = live.figure("forest", {
   apart: () => x(1) - x(0),
 });
 fig.cursor = top;
-fig.button("Chain", () => replay(fig.change(tree.chain)));
-fig.button("Trees", () => replay(fig.change(tree.scatter)));
+tree.buttons(fig, () => replay(fig.change()));
 const slider = fig.slider("Step", [1, N, 1], shown, String, show);
 fig.start();

@@ -97,10 +97,5 @@ fig = live.figure("price", {
   apart: () => tree.word(1) - tree.word(0),
 });
 const prices = fig.choose("A word cost", PRICES, price, (cost) => replay((price = cost)));
-const draws = (make) => () => {
-  make();
-  ask(n() - 1);
-};
-fig.button("Chain", draws(tree.chain));
-fig.button("Trees", draws(tree.scatter));
+tree.buttons(fig, () => ask(n() - 1));
 fig.start();

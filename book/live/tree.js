@@ -60,6 +60,10 @@ live.tree = (size, left, row, isLast = false) => {
   const grow = (parents) => ([tree.parents, tree.picked] = [parents, null]);
   tree.chain = () => grow(chain(n()));
   tree.scatter = () => grow(tree.parents.map((_, i) => (Math.random() < 0.1 ? i : Math.max(0, i - 1 - Math.floor(3 * Math.random())))));
+  // Buttons that draw other trees; the figure is told.
+  tree.buttons = (fig, drawn) => {
+    for (const [label, make] of [["Chain", tree.chain], ["Trees", tree.scatter]]) fig.button(label, () => drawn(make()));
+  };
   // All names of the network: nodes that are not shown are roots.
   tree.all = (names = 32) => Array.from({ length: names }, (_, i) => tree.parents[i] ?? i);
   // In the address: the parent of each node, 0 to 9 and a to f. Arrows in a circle, or to nowhere, are no tree.

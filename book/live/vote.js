@@ -21,7 +21,7 @@ let [tile, twinAt] = [0, { x: 0, y: 0 }];
 const think = () => ({ bits: [...bits], lines, mine: index(bits), twin: index(bits) ^ (2 ** (L - 1)) });
 
 const listed = (objects) => objects.flatMap((no, i) => (no ? [i + 1] : []));
-const places = (found) => (found.length === 1 ? `place ${found[0]} objects` : `places ${found.slice(0, -1).join(", ")} and ${found.at(-1)} object`);
+const places = (who) => (who.length === 1 ? `place ${who[0]} objects` : `places ${who.slice(0, -1).join(", ")} and ${who.at(-1)} object`);
 function say({ mine, twin }) {
   const [early, late] = lines[mine].halt < lines[twin].halt ? [mine, twin] : [twin, mine];
   const { halt } = lines[early]; // always right, and before all can know: there are only 64 lines

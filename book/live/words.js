@@ -101,10 +101,5 @@ fig = live.figure("words", {
   opened: replay, think, say, draw, tap,
   apart: () => tree.word(1) - tree.word(0),
 });
-const draws = (make) => () => {
-  make();
-  ask(n() - 1);
-};
-fig.button("Chain", draws(tree.chain));
-fig.button("Trees", draws(tree.scatter));
+tree.buttons(fig, () => ask(n() - 1));
 fig.start();
