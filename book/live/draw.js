@@ -142,7 +142,7 @@ live.figure = (name, spec) => {
     if (fig.bet === null) return;
     const found = spec.found(fig.seen);
     if (found !== null) finds.add(found);
-    const fewest = typeof [...finds][0] === "number" ? `Fewest so far: ${Math.min(...finds)}.` : `Found so far: ${finds.size || "none"}.`;
+    const fewest = typeof [...finds][0] === "number" ? `Fewest so far: ${Math.min(...finds)}.` : finds.size ? `Found so far: ${finds.size}.` : "";
     const text = `Goal: ${spec.task} ${found !== null ? "You found it! " : ""}${fewest}`;
     if (goal.textContent !== text) goal.textContent = text;
   }

@@ -150,7 +150,7 @@ live.maze = (name, bet) => {
     changed();
   }
   const addsNone = () => turned().every((place) => maze.floor[place]);
-  const counts = () => (kind === "r" ? "A maze without walls does not count: take a new one." : addsNone() ? "How few walls are enough?" : "It does not count while a wall that you drew stands.");
+  const counts = () => (kind === "r" ? "A maze without walls does not count: take a new one." : addsNone() ? "How few are enough?" : "It does not count while a wall that you drew stands.");
   const farthest = facts.need.indexOf(facts.last);
   const fig = live.figure(name, {
     height: picture.layout,
@@ -168,7 +168,7 @@ live.maze = (name, bet) => {
     where: (place) => ({ x: middle(place)[0], y: middle(place)[1] }),
     apart: () => middle(1)[0] - middle(0)[0],
     count: () => maze.side ** 2, across: () => maze.side,
-    get task() { return `open walls with a click, until a place names the wrong colour. ${counts()}`; },
+    get task() { return `click walls open until a place names the wrong colour. ${counts()}`; },
     form: /^([tr])([1-9]\d{0,4})\.(9|13|29|39)\.((?:[bp]\d+)*)\.([\d_]*)\.([1-9]\d*|)$/,
     opened: replay, found, state, restore, think, say, grab, pull, tap, hover, ...bet?.(facts.last, taken[farthest]),
   });

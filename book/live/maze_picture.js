@@ -71,7 +71,6 @@ live.mazePicture = (TRAINED) => {
       live.write(pen, "more than in training", right - 4, bottom - 12, inks.ink, "right");
     }
     live.stroke(pen, [[left, top], [left, bottom], [right, bottom]], inks.soft, 1.5);
-    live.stroke(pen, [[x(0), y(0)], [x(most), y(most)]], inks.ink, lit === "limit" ? 5 : 2);
     const stride = (most) => [1, 2, 5, 10, 20, 50, 100, 200].find((n) => most / n <= 5);
     for (let n = stride(most); n <= most; n += stride(most)) live.write(pen, n, x(n), bottom + 14, inks.soft);
     for (let n = stride(high); n <= high; n += stride(high)) live.write(pen, n, left - 16, y(n), inks.soft);
@@ -86,6 +85,7 @@ live.mazePicture = (TRAINED) => {
       const radius = (isWrong ? 5 : 3) + Math.min(4, 0.6 * Math.sqrt(count)) + (lit === (isWrong ? "wrong" : "halt") ? 3 : 0);
       live.dot(pen, x(needed), y(steps), radius, isWrong ? inks.wrong : lit === "wrong" ? inks.line : inks.halt);
     }
+    live.stroke(pen, [[x(0), y(0)], [x(most), y(most)]], inks.ink, lit === "limit" ? 5 : 2);
   }
 
   return {

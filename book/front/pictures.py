@@ -1,8 +1,10 @@
-"""Draw the README's first picture: lesson 07's network thinks about a maze, and its places halt one by one.
+"""Make README's two pictures.
 
-    python book/front/moving.py        results/figures/07_moving.gif
+    python book/front/pictures.py        results/figures/07_moving.gif and results/figures/05_lesson.png
 
-The network is that of the book's first page, which lesson 07 has stored.
+In the first lesson 07's network thinks about a maze, and its places halt one by one; it is that of the book's first
+page, which lesson 07 has stored. The second shows two parts of lesson 05's page in the book: before a reader's bets, and
+after. It needs Chromium, and the book: make book.
 """
 
 import argparse
@@ -25,9 +27,12 @@ from ponder_utils.checkpoints import atomic_write
 from ponder_utils.rules import halting_steps
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "book" / "live"))
+sys.path += [str(ROOT / "book" / "live"), str(ROOT / "tests")]
+from browser import chromium  # noqa: E402
 from live_networks import load  # noqa: E402
 
+LESSON = ROOT / "results" / "figures" / "05_lesson.png"
+PAGE = ROOT / "runs" / "book" / "site" / "notebooks" / "05_light_cone.html"
 GIF = ROOT / "results" / "figures" / "07_moving.gif"
 CELLS, N = 15, 90  # of the maze; the cap on steps
 FRAME, FINISHED = 110, 2000  # milliseconds; the finished frame comes first, too: it is what a preview shows
@@ -75,14 +80,50 @@ def images(figures: Iterator[Figure]) -> list[PIL.Image.Image]:
     return [image.quantize(palette=palette, dither=PIL.Image.Dither.NONE) for image in drawn]
 
 
+def page_parts() -> Iterator[PIL.Image.Image]:
+    """Photograph lesson 05's page: its question, its machine, its bets, and, once they are made, what answers them."""
+    machine, bet, answer = "#the-machine-2-minutes", ".bet", "#as-long-as-it-must-5-minutes"
+    with chromium() as browser:
+        page = browser.new_page(viewport={"width": 1100, "height": 14000})  # all of it: nothing scrolls
+        page.goto(PAGE.as_uri())
+        page.wait_for_timeout(4000)  # MathJax
+        left = page.locator(machine).bounding_box()["x"] - 20
+
+        def part(begin: str, end: str) -> PIL.Image.Image:
+            first = page.locator(begin).first.bounding_box()
+            last = page.locator(end).last.bounding_box()
+            height = last["y"] + last["height"] - first["y"] + 24
+            clip = {"x": left, "y": first["y"] - 12, "width": 776, "height": height}
+            return PIL.Image.open(io.BytesIO(page.screenshot(clip=clip))).convert("RGB")
+
+        yield part("article h1", "article h1 ~ p")
+        yield part(f"{machine} .cell_output", f"{machine} img")
+        yield part("#two-bets-and-the-training-5-minutes", bet)
+        for i in range(2):
+            page.locator(bet).nth(i).locator("button").last.click()
+        page.wait_for_timeout(1000)
+        yield part(answer, f"{answer} img")
+
+
+def side_by_side(parts: list[PIL.Image.Image]) -> PIL.Image.Image:
+    """The parts below each other, and the last beside them."""
+    width, height = parts[0].width, sum(part.height for part in parts[:-1])
+    whole = PIL.Image.new("RGB", (width + parts[-1].width, max(height, parts[-1].height)), "white")
+    for k, part in enumerate(parts[:-1]):
+        whole.paste(part, (0, sum(above.height for above in parts[:k])))
+    whole.paste(parts[-1], (width, 0))
+    return whole
+
+
 def main() -> None:
-    """Write the picture."""
+    """Write the pictures."""
     steps = images(frames())
     milliseconds = [FINISHED] + [FRAME] * (len(steps) - 1) + [FINISHED]
     with atomic_write(GIF) as draft:
         how = {"save_all": True, "append_images": steps, "duration": milliseconds, "loop": PLAYS - 1, "optimize": True}
         steps[-1].save(draft, format="gif", **how)
     print(f"{GIF}: {len(steps)} steps, {GIF.stat().st_size / 1e6:.1f} MB")
+    side_by_side([*page_parts()]).save(LESSON, optimize=True)
 
 
 if __name__ == "__main__":
