@@ -3,7 +3,7 @@
     python book/front/pictures.py        results/figures/07_moving.gif and results/figures/05_lesson.png
 
 In the first lesson 07's network thinks about a maze, and its places halt one by one; it is that of the book's first
-page, which lesson 07 has stored. The second shows two parts of lesson 05's page in the book: before a reader's bets, and
+page, which lesson 07 has stored. The second shows parts of lesson 05's page in the book, before a reader's bets and
 after. It needs Chromium, and the book: make book.
 """
 
@@ -47,11 +47,12 @@ def frame(n: int, maze: Tensor, answers: Tensor, taken: Tensor) -> Figure:
     """
     figure, axes = panels(2, width=3.6, height=3.9)
     has_halted = np.asarray(taken) <= n
-    shown = ((answers, SIDES, 0, 1), (taken, THOUGHT, 1, int(taken[maze[0] > 0].max())))
+    most = int(taken[maze[0] > 0].max())
+    shown = ((answers, SIDES, 0, 1), (taken, THOUGHT, 1, most))
     for ax, (values, colours, low, high) in zip(axes, shown, strict=True):
         draw_grid(ax, np.where(has_halted, values, np.nan), maze, cmap=colours, vmin=low, vmax=high)
     axes[0].set_title("whose star is nearest?")
-    axes[1].set_title("steps taken")
+    axes[1].set_title(f"steps taken: 1 (pale) to {most} (dark)")
     figure.supxlabel(f"step {n}: a place is coloured once it has halted by itself", fontsize=13)
     return figure
 

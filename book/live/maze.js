@@ -150,7 +150,7 @@ live.maze = (name, bet) => {
     changed();
   }
   const addsNone = () => turned().every((place) => maze.floor[place]);
-  const counts = () => (kind === "r" ? "A maze without walls does not count: take a new one." : addsNone() ? "How few are enough?" : "It does not count while a wall that you drew stands.");
+  const counts = () => (kind === "r" ? "A maze without walls does not count: take a new one." : addsNone() ? "How few walls are enough?" : "It does not count while a wall that you drew stands.");
   const farthest = facts.need.indexOf(facts.last);
   const fig = live.figure(name, {
     height: picture.layout,
