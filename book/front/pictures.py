@@ -123,7 +123,6 @@ def main() -> None:
     with atomic_write(GIF) as draft:
         how = {"save_all": True, "append_images": steps, "duration": milliseconds, "loop": PLAYS - 1, "optimize": True}
         steps[-1].save(draft, format="gif", **how)
-    print(f"{GIF}: {len(steps)} steps, {GIF.stat().st_size / 1e6:.1f} MB")
     side_by_side([*page_parts()]).save(LESSON, optimize=True)
 
 
