@@ -108,12 +108,12 @@ def page_parts() -> Iterator[PIL.Image.Image]:
 
 def side_by_side(parts: list[PIL.Image.Image]) -> PIL.Image.Image:
     """The parts below each other, and the last beside them."""
-    width, height = parts[0].width, sum(part.height for part in parts[:-1])
-    whole = PIL.Image.new("RGB", (width + parts[-1].width, max(height, parts[-1].height)), "white")
-    for k, part in enumerate(parts[:-1]):
-        whole.paste(part, (0, sum(above.height for above in parts[:k])))
-    whole.paste(parts[-1], (width, 0))
-    return whole
+    left, right = np.concatenate([np.asarray(part) for part in parts[:-1]]), np.asarray(parts[-1])
+    across = left.shape[1]
+    whole = np.full((max(len(left), len(right)), across + right.shape[1], 3), 255, dtype=np.uint8)
+    whole[: len(left), :across] = left
+    whole[: len(right), across:] = right
+    return PIL.Image.fromarray(whole)
 
 
 def main() -> None:
