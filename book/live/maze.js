@@ -61,7 +61,7 @@ live.maze = (name, bet) => {
     }
     if (shown < end) return `Step ${shown}: ${count((place) => now[place])} of ${all} have {halt:halted}.`;
     const [early, late] = [count((place) => taken[place] < need[place]), count((place) => taken[place] > need[place])];
-    const rest = [early && `, ${live.number(early, "place")} too early`, late && `, ${live.number(late, "place")} later`].filter(Boolean).join("");
+    const rest = [early && `, ${early} before it`, late && `, ${late} after it`].filter(Boolean).join("");
     const { breaks, loops } = strange(maze);
     const odd = breaks ? ` In training all corridors kept to a grid; ${live.number(breaks, "place")} here ${breaks === 1 ? "breaks" : "break"} it.`
       : loops ? " In training there were no loops." : last > TRAINED ? ` The farthest needs {limit:${last} steps}; in training, ${TRAINED} at most.` : "";
