@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ponder_course.common.lines import LineParityTask
-from ponder_course.light_cone.local_stoppers import by_hand, fewest_steps
+from ponder_evidence.light_cone.local_stoppers import by_hand, fewest_steps
 
 
 def every_line(resets):
