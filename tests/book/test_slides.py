@@ -67,7 +67,7 @@ def test_keys_lead_through_a_deck_and_leave_a_figure_its_own(decks):
     with served(decks) as own, browser_page(faults, own, 1280, 720) as page:
         page.goto(f"{own}05_light_cone.html")
         page.keyboard.press("End")
-        assert page.evaluate("at") == page.evaluate("slides.length") - 1
+        page.wait_for_function("at === slides.length - 1")
         place = page.evaluate("slides.findIndex((slide) => slide.querySelector('.live'))")
         page.evaluate(f"show({place})")
         page.click(".live-bet button[data-bet=none]")
@@ -75,11 +75,11 @@ def test_keys_lead_through_a_deck_and_leave_a_figure_its_own(decks):
         page.keyboard.press("ArrowRight")
         assert page.evaluate("at") == place
         page.keyboard.press("PageDown")
-        assert page.evaluate("at") == place + 1
+        page.wait_for_function(f"at === {place + 1}")
         page.evaluate("show(slides.findIndex((slide) => slide.matches('.answer')))")
         assert not page.is_visible(".on .home")
         page.keyboard.press(" ")
-        assert page.is_visible(".on.answer .home")
+        page.wait_for_selector(".on.answer .home", state="visible")
     assert faults == []
 
 
