@@ -275,8 +275,7 @@ def front_page() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     rows = ROW.findall(readme)
     beginning, sections = readme.split("\n## ", maxsplit=1)
-    title, lead, *_, caption, lesson = beginning.split("\n\n")
-    paragraphs = [title, lead, raw(live.markup(live.FRONT, "_static/live")), caption, carry(lesson.strip(), Path())]
+    paragraphs = [*beginning.split("\n\n")[:2], raw(live.markup(live.FRONT, "_static/live"))]
     for text in f"## {sections}".split("\n\n"):
         if cards := [card(*row) for row in ROW.findall(text)]:
             title = text.split("|")[2].strip()
