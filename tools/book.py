@@ -282,14 +282,16 @@ def front_page() -> None:
             paragraphs += [f"**{title}**", raw(f'<div class="cards">{"".join(cards)}</div>')]
         else:
             paragraphs.append(carry(text, Path()))
-    of_course: dict[bool, list[str]] = {True: [], False: []}
+    course: list[str] = []
+    electives: list[str] = []
     for number, title, stem, question in sorted(rows):
-        of_course["*After " not in question].append(f"{number} {title} <notebooks/{stem}>")
+        part = electives if "*After " in question else course
+        part.append(f"{number} {title} <notebooks/{stem}>")
     texts = [f"{name} <{text.removesuffix('.md')}>" for text, name in TEXTS.items()]
     trees = [
         toctree("", [f"00 PonderNet on one page <notebooks/{ONE_PAGE.stem}>"]),
-        toctree("The course", of_course[True]),
-        toctree("Electives", [*of_course[False], "Mini-projects <notebooks/problems/projects>"]),
+        toctree("The course", course),
+        toctree("Electives", [*electives, "Mini-projects <notebooks/problems/projects>"]),
         toctree("More", [*texts, "The modules <api/index>"]),
     ]
     write("index.md", "\n\n".join([*paragraphs, *trees]))
